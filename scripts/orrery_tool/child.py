@@ -235,8 +235,9 @@ def make_room(directory):
     """For the events of this run alone; what cannot be is no reason not to run."""
     try:
         os.makedirs(directory, exist_ok=True)
-        for path in glob.glob(os.path.join(glob.escape(directory), "*.events")):
-            os.remove(path)
+        for name in ("*.events", "summary"): # the latter of a simulation, which this may not be
+            for path in glob.glob(os.path.join(glob.escape(directory), name)):
+                os.remove(path)
     except OSError as error:
         print("[orrery] --trace %s: %s: %s; the run goes on"
               % (directory, error.filename, error.strerror), file=sys.stderr, flush=True)

@@ -168,7 +168,7 @@ class SimgridSpeech(Speech):
 
 
 class MpirunSpeech(Speech):
-    DASHES = re.compile(rb"(.*?)(-{60,})") # maybe behind an unfinished line of a rank
+    DASHES = re.compile(rb"(.*[^-])?(-{74})") # so many; maybe behind an unfinished line of a rank
     ERROR = re.compile(rb"\[\S+:\d+\] \*\*\* +(.*)")
     LEAVES = re.compile(rb"\[orrery\]\[rank (\d+)\] the program leaves .* without MPI_Finalize\(\).*")
     ABORT = re.compile(rb"\[orrery\]\[rank \d+\] MPI_Abort: .*")
@@ -206,7 +206,10 @@ class MpirunSpeech(Speech):
             else line + b"\n"
 
     def end(self):
-        return self.reword(b"-" * 74, self.block) if self.block else b""
+        block, self.block = self.block, None
+        if not block: # the last line of a program that draws such lines itself
+            return b"" if block is None else b"-" * 74 + b"\n"
+        return self.reword(b"-" * 74, block)
 
     def reword(self, dashes, block):
         text = b"\n".join(block).decode(errors="replace")

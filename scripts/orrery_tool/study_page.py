@@ -8,7 +8,7 @@ import re
 import subprocess
 
 from orrery_tool.picture import pythons
-from orrery_tool.study_plan import as_text, is_number
+from orrery_tool.study_plan import as_text, is_number, number_of
 from orrery_tool.words import Refusal, write_text
 
 MAX_LINES = 12             # in one chart
@@ -75,7 +75,7 @@ class Charts:
         self.x, self.lines, self.facets = choose_axes(plan)
         self.good = []
         for row in rows:
-            if row and row["status"] == "ok" and re.fullmatch(r"[-+0-9.eE]+", row[self.y]):
+            if row and row["status"] == "ok" and number_of(row[self.y]) is not None:
                 self.good.append(row)
 
     def group(self, rows, names):
@@ -134,7 +134,9 @@ def sensitivity_page(plan, rows):
     # Choices may change more than any quantity does: their bars are cut off.
     most = [max(abs(share) for share, _ in bar["ends"]) for bar in bars if bar["ends"]]
     slopes = [100 * row["effect"] for row in rows if row["slope"] is not None]
-    limit = min(max(most), 1.5 * max(slopes)) if slopes and max(slopes) > 0 else max(most)
+    limit = max(most, default=0.0) # none: all runs with a change have failed
+    if slopes and max(slopes) > 0:
+        limit = min(limit, 1.5 * max(slopes))
     return {"title": "Change of time when one parameter changes: " + title_of(plan), "y": "",
             "charts": [{"bars": bars, "x": "change of time (%)", "title": "",
                         "limit": limit or 1}]}

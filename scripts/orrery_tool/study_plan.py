@@ -3,6 +3,7 @@
 """orrery study: what is to be run, from a file and from the command line."""
 import difflib
 import itertools
+import math
 import os
 import re
 import tomllib
@@ -37,6 +38,15 @@ def as_text(value):
     if isinstance(value, float):
         return "%.12g" % value
     return str(value)
+
+
+def number_of(text):
+    """That of a cell of the table, or None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def is_number(value):
@@ -123,6 +133,10 @@ class Plan:
         if not self.program:
             raise Refusal("study: no program; say program = \"./app ARGS\" in the file, or "
                           "give it behind --")
+        if self.jobs is not None and self.jobs < 1:
+            raise Refusal("study: jobs is %d, expected at least 1" % self.jobs)
+        if self.timeout_s is not None and not self.timeout_s > 0:
+            raise Refusal("study: timeout_s is %g, expected more than 0 s" % self.timeout_s)
         if self.platform and "platform" not in self.parameters:
             self.parameters = {"platform": self.platform, **self.parameters}
         self.parameters = {name: values_of(name, value)
@@ -175,7 +189,7 @@ class Plan:
     def check_picture(self):
         """It is drawn when all runs have ended, and they may take hours."""
         x, y = self.picture.get("x"), self.picture.get("y", "time_s")
-        if x is not None and x not in self.parameters:
+        if x is not None and x not in list(self.parameters):
             raise Refusal("study: [picture] x = %r is no parameter; there are %s"
                           % (x, ", ".join(self.parameters)))
         known = ["time_s", "wall_s"] + [name for name in self.results if name != "time_s"]
@@ -231,7 +245,7 @@ def make_plan(args):
     add_searched(plan, args.crossover)
     add_searched(plan, args.between)
     plan.real = args.real or plan.real
-    plan.jobs = args.jobs or plan.jobs
+    plan.jobs = args.jobs or plan.jobs # that of the command line is above 0
     plan.timeout_s = args.timeout or plan.timeout_s
     plan.check()
     return plan

@@ -16,7 +16,7 @@ import time
 
 from orrery_tool.speech import last_words
 from orrery_tool.study_machine import changed_platform
-from orrery_tool.study_plan import PLAIN, as_text
+from orrery_tool.study_plan import PLAIN, as_text, number_of
 from orrery_tool.study_table import FIGURES
 from orrery_tool.words import REFUSED, Refusal
 
@@ -57,12 +57,12 @@ def result_of(pattern, output):
     found = list(re.finditer(pattern, output, re.M))
     if not found:
         return "", "it is found nowhere in what the program prints, and the column is empty"
-    kinds = []
+    kinds = {}
     for match in found:
         start = output.rfind("\n", 0, match.start()) + 1
-        line = output[start:].partition("\n")[0][:200]
-        kind = re.sub(r"[-+]?\d[\d.]*(e[-+]?\d+)?", "...", line).strip()
-        kinds += [kind] * (kind not in kinds)
+        line = output[start:start + 200].partition("\n")[0]
+        kinds.setdefault(re.sub(r"[-+]?\d[\d.]*(e[-+]?\d+)?", "...", line).strip())
+    kinds = list(kinds)
     return found[-1].group(1) or "", "" if len(kinds) == 1 else "it is found in \"%s\" and in \"%s\", and the last " \
         "is taken; begin it with ^, or add words" % (kinds[0], kinds[-1])
 
@@ -169,6 +169,9 @@ class Run:
             found[name], self.odd[name] = result_of(pattern, output)
         if found["time_s"] == "":
             found["status"], found["what"] = "failed", "the run left no time"
+        elif number_of(found["time_s"]) is None:
+            found["status"], found["what"] = "failed", "its time is \"%s\", which is no number" \
+                % found["time_s"]
         return found
 
     def close(self, keep):

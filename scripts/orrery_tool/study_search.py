@@ -11,6 +11,7 @@ from orrery_tool.words import Refusal, write_text
 
 DEFAULT_CHANGE = 0.1
 CLOSE = 0.01               # ends of a bracket of real numbers that are one place
+LEAST = 1e-6               # of the first bracket: the same where one end is 0
 
 
 def time_of(row):
@@ -132,6 +133,7 @@ class Crossover:
     def __init__(self, plan, runner, where, between):
         self.plan, self.runner = plan, runner
         self.name, self.low, self.high = read_crossover(plan, where)
+        self.near = LEAST * (self.high - self.low)
         self.choice, self.one, self.other = read_choices(plan, between)
         if self.name == self.choice:
             raise Refusal("study: --crossover and --between both name %s" % self.name)
@@ -154,7 +156,7 @@ class Crossover:
     def is_close(self):
         if isinstance(self.low, int) and isinstance(self.high, int):
             return self.high - self.low <= 1
-        return self.high - self.low <= CLOSE * max(abs(self.low), abs(self.high))
+        return self.high - self.low <= max(CLOSE * max(abs(self.low), abs(self.high)), self.near)
 
     def run(self):
         """A sentence."""

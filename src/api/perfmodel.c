@@ -193,15 +193,17 @@ double starpu_task_worker_expected_length(struct starpu_task *task, unsigned wor
 static void add_measurement(const struct model_query *query, double measured,
 			    unsigned number, const char *func)
 {
-	if (measured > 0 && query->implementation < STARPU_MAXIMPLEMENTATIONS) {
+	if (measured > 0 && measured <= MODEL_MAX_US &&
+	    query->implementation < STARPU_MAXIMPLEMENTATIONS) {
 		model_add(query, measured, number);
 		return;
 	}
 	orr_complain(
 		query->node->rank,
 		"%s: duration %g us of implementation %u, expected a duration above 0 "
-		"and an implementation below %d",
-		func, measured, query->implementation, STARPU_MAXIMPLEMENTATIONS);
+		"and up to %g us, and an implementation below %d",
+		func, measured, query->implementation, MODEL_MAX_US,
+		STARPU_MAXIMPLEMENTATIONS);
 }
 
 void starpu_perfmodel_update_history_n(struct starpu_perfmodel *model,

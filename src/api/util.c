@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,7 @@ int starpu_get_env_size_default(const char *str, int defval)
 
 	if (!text)
 		return defval;
+	errno = 0;
 	value = strtol(text, &end, 10);
 	while (isspace((unsigned char)*end))
 		end++;
@@ -138,5 +140,10 @@ int starpu_get_env_size_default(const char *str, int defval)
 				str, text);
 		shift = 10 * (int)(unit - units);
 	}
-	return (int)(value << shift);
+	if (errno || value > INT_MAX >> shift || value < INT_MIN >> shift)
+		orr_die(api_rank(),
+			"%s is \"%s\": expected less than 2 GiB, which is more than the "
+			"result of starpu_get_env_size_default() holds",
+			str, text);
+	return (int)(value * (1L << shift));
 }

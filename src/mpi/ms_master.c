@@ -10,6 +10,7 @@
 #include "core/interface/methods.h"
 #include "core/model/model.h"
 #include "core/task/task.h"
+#include "core/task/transaction.h"
 #include "mpi/ms.h"
 #include "mpi/ms_execute.h"
 
@@ -399,8 +400,14 @@ static int ms_execute(struct worker *worker, struct job *job)
 			       .peer = worker->index};
 	struct body body = {0};
 
-	add_task(&body, worker, job);
 	worker->began_s = plat_now_s(worker->node->plat);
+	/* Its slave knows nothing of transactions. */
+	if (transaction_skips(job->task)) {
+		job->duration_s = 0;
+		plat_worker_ended(worker, job);
+		return 0;
+	}
+	add_task(&body, worker, job);
 	ms_awaits(ms, 1);
 	ms_send(ms, remote->rank, &head, body.bytes, body.n);
 	free(body.bytes);
@@ -453,7 +460,8 @@ static void executed(struct ms *ms, struct worker *worker, const struct ms_execu
 	struct job *job = (struct job *)(uintptr_t)what->cookie;
 
 	job->duration_s = what->duration_s;
-	if (!ms->node->machine->predicts && job->task->cl->model)
+	if (!ms->node->machine->predicts && job->task->cl->model &&
+	    !node_knobs(ms->node)->disable_kernels)
 		model_record(worker, job->task, job->implementation, job->duration_s);
 	learn_duration(worker, job->duration_s);
 	ms_awaits(ms, -1);

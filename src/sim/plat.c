@@ -458,6 +458,9 @@ void plat_sleep(struct plat *plat, double seconds)
 	const int never = 0;
 	double end_s;
 
+	/* A worker is never early; NaN is no time, either. */
+	if (!(seconds > 0))
+		seconds = 0;
 	if (!plat && sim_is_stranger()) {
 		usleep((useconds_t)(seconds * 1e6));
 		return;

@@ -577,7 +577,7 @@ static void spend_energy(struct worker *worker, struct job *job)
 	struct sim_worker *sim_worker = worker->backend;
 
 	sim_worker->job_j = 0;
-	if (job->task->cl && job->task->cl->energy_model)
+	if (job->task->cl && job->task->cl->energy_model && !transaction_skips(job->task))
 		sim_worker->job_j =
 			model_energy_j(worker, job->task, job->implementation);
 	sim_worker->spent_j += sim_worker->job_j;

@@ -323,6 +323,31 @@ static void models_are_the_meters(void)
 	starpu_shutdown();
 }
 
+static int does_not_run(void *buffer, void *arg)
+{
+	(void)buffer;
+	(void)arg;
+	return 0;
+}
+
+/* An epoch that does not run uses nothing; that after it does. */
+static void what_is_skipped_uses_nothing(void)
+{
+	struct starpu_transaction *transaction;
+
+	claim_start(1);
+	CLAIM_EQ(starpu_energy_start(-1, STARPU_CPU_WORKER), 0);
+	transaction = starpu_transaction_open(does_not_run, NULL);
+	for (int i = 0; i < NTASKS; i++)
+		CLAIM_EQ(starpu_task_insert(&modelled, STARPU_TRANSACTION, transaction,
+					    STARPU_EXECUTE_WHERE, STARPU_CPU, 0),
+			 0);
+	starpu_transaction_close(transaction);
+	run_on(starpu_worker_get_by_type(STARPU_CPU_WORKER, 0));
+	CLAIM(is_near(learnt_j(-1, STARPU_CPU_WORKER), 2));
+	starpu_shutdown();
+}
+
 static void waiting_uses_power(void)
 {
 	double before_us, idle_j;
@@ -351,6 +376,7 @@ static void waiting_uses_power(void)
 static const struct claim simulated_claims[] = {
 	{"energy models are what devices use", models_are_the_meters},
 	{"workers that wait use STARPU_IDLE_POWER", waiting_uses_power},
+	{"tasks of an epoch that does not run use nothing", what_is_skipped_uses_nothing},
 	{"what cannot be measured is said", others_cannot},
 	{NULL, NULL}};
 

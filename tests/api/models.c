@@ -9,6 +9,12 @@
 
 #include "claim.h"
 
+/* SMPI has macros of these names, which the header does not go with. */
+#undef malloc
+#undef calloc
+#undef realloc
+#include <malloc.h>
+
 int claim_failures;
 
 static void start(void)
@@ -195,6 +201,60 @@ static void measure(struct starpu_perfmodel *measured)
 	task->destroy = 0;
 	starpu_task_destroy(task);
 	fclose(file);
+}
+
+/* What the file would be refused for never comes into it. */
+static void what_nobody_measures_is_refused(void)
+{
+	struct starpu_perfmodel saved = {.type = STARPU_HISTORY_BASED, .symbol = "sound"};
+	struct starpu_codelet work = {.cpu_funcs = {nothing}, .model = &saved};
+	const double wild[] = {INFINITY, NAN, 1e300, 2e15};
+	struct starpu_task *task;
+
+	for (int life = 0; life < 2; life++) {
+		start();
+		task = starpu_task_create();
+		task->cl = &work;
+		for (int i = 0; i < 4; i++)
+			starpu_perfmodel_update_history_n(&saved, task, cpu(), 0, 0,
+							  wild[i], 20);
+		if (life == 0)
+			starpu_perfmodel_update_history_n(&saved, task, cpu(), 0, 0, 250,
+							  20);
+		CLAIM_EQ(starpu_task_expected_length(task, cpu(), 0), 250);
+		task->destroy = 0;
+		starpu_task_destroy(task);
+		starpu_shutdown();
+	}
+}
+
+/* A model without a symbol has nowhere to keep what it has learnt. */
+static void learn_and_forget(unsigned n)
+{
+	struct starpu_codelet work = {.cpu_funcs = {nothing}};
+	struct starpu_task *task = starpu_task_create();
+
+	task->cl = &work;
+	for (unsigned i = 0; i < n; i++) {
+		struct starpu_perfmodel passing = {.type = STARPU_HISTORY_BASED};
+
+		starpu_perfmodel_update_history_n(&passing, task, cpu(), 0, 0, 250, 20);
+		starpu_perfmodel_deinit(&passing);
+	}
+	task->destroy = 0;
+	starpu_task_destroy(task);
+}
+
+static void models_without_symbols_leave_nothing(void)
+{
+	size_t before;
+
+	start();
+	learn_and_forget(10);
+	before = mallinfo2().uordblks;
+	learn_and_forget(1000);
+	CLAIM(mallinfo2().uordblks < before + 50000);
+	starpu_shutdown();
 }
 
 /* Also when what other runs measured is not to be used. */
@@ -421,6 +481,8 @@ static const struct claim claims[] = {
 	{"combinations have numbers", combinations_have_numbers},
 	{"starpu_init() follows starpu_perfmodel_initialize()", a_life_follows_models},
 	{"what was saved is read", what_was_saved_is_read},
+	{"what nobody measures is refused", what_nobody_measures_is_refused},
+	{"models without symbols leave nothing", models_without_symbols_leave_nothing},
 	{"models are read without starpu_init()", models_without_workers},
 	{"the next estimate sees what was measured", measurements_are_seen},
 	{"devices that differ learn apart", devices_learn_apart},

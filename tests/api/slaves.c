@@ -5,6 +5,7 @@
  * life, since slaves end with it.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -362,6 +363,35 @@ static void short_tasks_queue_at_the_slave(void)
 		      many_us < MANY_TASKS * (TASK_US + alone_us) / 2);
 }
 
+static int does_not_run(void *buffer, void *arg)
+{
+	(void)buffer;
+	(void)arg;
+	return 0;
+}
+
+/* As on the master's own workers. */
+static void epochs_that_do_not_run_are_left_out(void)
+{
+	struct starpu_transaction *transaction;
+	starpu_data_handle_t sum, part;
+	int x[100] = {7}, y[100] = {1};
+
+	if (starpu_cpu_worker_get_count() == 0)
+		return; /* Nobody is asked then. */
+	starpu_vector_data_register(&sum, STARPU_MAIN_RAM, (uintptr_t)x, 100, sizeof(*x));
+	starpu_vector_data_register(&part, STARPU_MAIN_RAM, (uintptr_t)y, 100,
+				    sizeof(*y));
+	transaction = starpu_transaction_open(does_not_run, NULL);
+	CLAIM_EQ(starpu_task_insert(&add, STARPU_TRANSACTION, transaction, STARPU_RW, sum,
+				    STARPU_R, part, 0),
+		 0);
+	starpu_transaction_close(transaction);
+	starpu_data_unregister(part);
+	starpu_data_unregister(sum);
+	CLAIM_EQ(x[0], 7);
+}
+
 static const struct claim claims[] = {
 	{"shapes of slaves are told", shapes_are_told},
 	{"names of slaves are told", names_are_told},
@@ -373,6 +403,34 @@ static const struct claim claims[] = {
 	{"kernels without a name stay", kernels_without_name_stay},
 	{"memory is given", memory_is_given},
 	{"short tasks queue at the slave", short_tasks_queue_at_the_slave},
+	{"epochs that do not run are left out", epochs_that_do_not_run_are_left_out},
+	{NULL, NULL},
+};
+
+static struct starpu_perfmodel learns = {.type = STARPU_HISTORY_BASED,
+					 .symbol = "slaves_learns"};
+static struct starpu_codelet learning = {.cpu_funcs = {slaves_nothing},
+					 .cpu_funcs_name = {"slaves_nothing"},
+					 .where = STARPU_MPI_MS,
+					 .model = &learns,
+					 .name = "learning"};
+
+/* Where it is not called, the kernel's duration is not that. */
+static void what_is_not_called_is_not_learnt(void)
+{
+	struct starpu_perfmodel_arch *arch =
+		starpu_worker_get_perf_archtype(worker_of(0), 0);
+
+	for (int i = 0; i < 40; i++)
+		CLAIM_EQ(starpu_task_insert(&learning, STARPU_EXECUTE_ON_WORKER,
+					    worker_of(0), 0),
+			 0);
+	starpu_task_wait_for_all();
+	CLAIM(isnan(starpu_perfmodel_history_based_expected_perf(&learns, arch, 0)));
+}
+
+static const struct claim disabled_claims[] = {
+	{"what is not called is not learnt", what_is_not_called_is_not_learnt},
 	{NULL, NULL},
 };
 
@@ -389,7 +447,8 @@ int main(int argc, char **argv)
 		printf("FAIL two slaves: set STARPU_NMPI_MS to 2 on three ranks\n");
 		return 1;
 	}
-	status = claims_run(claims, 0);
+	status = claims_run(getenv("STARPU_DISABLE_KERNELS") ? disabled_claims : claims,
+			    0);
 	starpu_shutdown();
 	if (has_mpi)
 		MPI_Finalize();

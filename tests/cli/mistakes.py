@@ -147,6 +147,12 @@ def speech(suite):
     suite.verdict("a_rank_that_leaves_in_silence_is_explained", said.count(b"\n") == 1 and
                   said.startswith(b"[orrery][rank 1] mpirun has seen") and b"were stopped" in said, said)
     suite.verdict("one_that_says_so_is_not", MpirunSpeech().feed(LEAVES + IMPROPER) == LEAVES, IMPROPER)
+    for said in (b"-" * 80 + b"\nname value\n", b"-" * 74 + b"\nname value\n" + b"-" * 74 + b"\n",
+                 b"=" * 74 + b"\n" + b"-" * 74 + b"\n"):
+        talk = MpirunSpeech()
+        at_once = talk.feed(said)
+        suite.verdict("lines_that_a_program_draws_stay_%d" % len(said), at_once + talk.close() == said and
+                      (at_once == said or said.endswith(b"=\n" + b"-" * 74 + b"\n")), at_once)
     suite.verdict("who_aborts_is_named_once", MpirunSpeech().feed(ABORTS) == ABORTS.splitlines(True)[0], ABORTS)
     talk = SimgridSpeech()
     said = b"".join(talk.feed(

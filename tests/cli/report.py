@@ -516,9 +516,13 @@ def schedulers(suite):
 
 
 def real(suite):
+    """Also where a simulation was recorded before."""
+    os.mkdir(os.path.join(suite.directory, "real"))
+    suite.write("real/summary", "tasks=20\nuncalibrated_tasks=20\nwork_s=1\n")
     status, output = suite.orrery("run", "-n", "2", "--trace", "real", "./traced")
     suite.verdict("a_real_run_is_recorded", status == 0, output)
     status, output = suite.orrery("report", "real", "-o", "elsewhere")
+    suite.verdict("it_has_no_doubts_of_a_simulation", "The time of the tasks" not in output, output)
     suite.verdict("a_real_run_is_reported", status == 0 and "20 tasks" in output and
                   os.path.exists(os.path.join(suite.directory, "elsewhere", "index.html")), output)
     accounts(suite, "real")

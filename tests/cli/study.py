@@ -11,7 +11,13 @@ import subprocess
 import sys
 import tempfile
 
-from run import BUILD, ORRERY, Suite, configured
+from run import BUILD, ORRERY, SRC, Suite, configured
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "scripts"))
+from orrery_tool.study_plan import Plan  # noqa: E402
+from orrery_tool.study_runs import result_of  # noqa: E402
+from orrery_tool.study_search import Crossover  # noqa: E402
 
 CHOLESKY = os.path.join(BUILD, "examples", "cholesky", "cholesky")
 STUDY = """
@@ -193,6 +199,72 @@ def search(suite):
                   times["1", str(last + 1)] >= times["4", str(last + 1)], output)
 
 
+# A program without the library; X is "-" for a result that is none.
+REPORTER = """#!%s
+import os, sys
+print("speed: %%s" %% sys.argv[1])
+sys.exit(sys.argv[1] == "9" or os.environ.get("OMPI_COMM_WORLD_SIZE", "1") != "1")
+""" % sys.executable
+REPORTS = "program = './reporter.py {x}'\n%s\n[parameters]\nx = %s\n[results]\n%s = 'speed: (.*)'\n%s"
+
+
+def no_numbers(suite):
+    """What programs print may be none, and all of the changes may fail."""
+    os.chmod(os.path.join(suite.directory, suite.write("reporter.py", REPORTER)), 0o755)
+    suite.write("dash.toml", REPORTS % ("", "['1', '-', '1e', '3']", "speed", "[picture]\ny = 'speed'\n"))
+    status, output = suite.orrery("study", "dash.toml")
+    suite.verdict("what_is_no_number_is_not_drawn", status == 0 and exists(suite, "dash", "index.html") and
+                  [row["speed"] for row in rows(suite, "dash")] == ["1", "-", "1e", "3"], (status, output))
+    suite.write("time.toml", REPORTS % ("", "['1', '-']", "time_s", ""))
+    status, output = suite.orrery("study", "time.toml", "--sensitivity")
+    found = {row["x"]: row for row in rows(suite, "time-sensitivity") if row["nodes"] == "1"}
+    suite.verdict("a_time_that_is_no_number_is_a_failure", status == 1 and found["-"]["status"] == "failed"
+                  and '"-", which is no number' in found["-"]["what"] and found["1"]["status"] == "ok",
+                  (status, output))
+    suite.write("fails.toml", REPORTS % ("", "[1, 9]", "speed", ""))
+    status, output = suite.orrery("study", "fails.toml", "--sensitivity")
+    suite.verdict("all_changes_may_fail", status == 1 and "2 runs failed" in output and
+                  exists(suite, "fails-sensitivity", "index.html"), (status, output))
+
+
+class Weighed:
+    """A runner: the first choice is faster at 0 only."""
+
+    def __init__(self):
+        self.nruns = 0
+
+    def run(self, points):
+        self.nruns += len(points)
+        return [{"status": "ok", "time_s": "1" if point["a"] == "p" else "2" if point["x"] == 0 else "0.5"}
+                for point in points]
+
+
+def search_from_nothing(suite):
+    plan, runner = Plan(), Weighed()
+    plan.parameters = {"x": [0.5], "a": ["p", "q"]}
+    said = Crossover(plan, runner, "x=0..1.0", "a=p,q").run()
+    suite.verdict("a_search_that_begins_at_0_ends", runner.nruns < 60 and said.startswith("a=p is faster up to x=0,"),
+                  (runner.nruns, said))
+
+
+class Lines(str):
+    """Output whose copies are counted."""
+    copied = 0
+
+    def __getitem__(self, key):
+        part = str.__getitem__(self, key)
+        Lines.copied += len(part)
+        return part
+
+
+def many_results(suite):
+    """The work grows as the output does, not as its square."""
+    output = Lines("".join("step %d took 1.5 s of %s\n" % (i, "a" * (i % 7)) for i in range(2000)))
+    found, odd = result_of("took ([0-9.]+) s", output)
+    suite.verdict("each_line_is_looked_at_once", found == "1.5" and "aaaaaa" in odd and
+                  Lines.copied <= 200 * 2000, (Lines.copied, odd))
+
+
 def submission(suite):
     status, output = suite.orrery(
         "study", "--submission", "--sim", "small4", "--set", "nodes=1,4", "--set", "prune=,--prune",
@@ -246,6 +318,10 @@ def mistakes(suite):
                   "--between", "nb=2,3", *app, says=["--crossover x=1..2"])
     suite.refuses("two_studies", *sim, "--set", "nb=2", "--submission", "--sensitivity", "5", *app,
                   says=["two studies"])
+    for claim, setting, axis in (("jobs", "jobs = -1", ""), ("timeout_s", "timeout_s = 0", ""),
+                                 ("picture", "", "[picture]\nx = ['x']\n")):
+        suite.refuses("a_%s_that_is_none" % claim, "study", suite.write(
+            "e.toml", REPORTS % (setting, "[1, 3]", "speed", axis)), says=[claim])
     suite.refuses("no_real_program", *sim, "--set", "nb=2", "--submission", *app,
                   says=["--real"])
     status, output = suite.orrery(*sim, "--set", "nb=2,0", "--set", "scheduler=lws,none", "-o",
@@ -267,7 +343,8 @@ def main():
         if failures_of_start or not configured("sim"):
             print("SKIP study: %s and its simulated build are needed" % CHOLESKY)
             return 77
-        for part in (sweep, names, links, failures, cut, full, search, submission, mistakes):
+        for part in (sweep, names, links, failures, cut, full, search, no_numbers, search_from_nothing,
+                     many_results, submission, mistakes):
             part(suite)
     return 1 if suite.nfailed else 0
 

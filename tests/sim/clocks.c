@@ -244,6 +244,50 @@ static void sleeping_prolongs_the_kernel(void)
 	starpu_mpi_shutdown();
 }
 
+static void sleep_backwards(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	starpu_sleep(-1.F);
+	starpu_usleep(-1e6F);
+	starpu_usleep(NAN);
+}
+
+static struct starpu_codelet sleeping_backwards = {
+	.cpu_funcs = {sleep_backwards},
+	.name = "sleeping_backwards",
+	.flags = STARPU_CODELET_SIMGRID_EXECUTE};
+
+static double half_a_second_us(struct starpu_task *task, unsigned nimpl)
+{
+	(void)task;
+	(void)nimpl;
+	return 500e3;
+}
+
+static struct starpu_perfmodel long_model = {.type = STARPU_COMMON,
+					     .cost_function = half_a_second_us};
+static struct starpu_codelet lasting = {
+	.cpu_funcs = {(starpu_cpu_func_t)1}, .name = "lasting", .model = &long_model};
+
+/* As what is left of a period that is over: the next task is as long as ever. */
+static void sleeping_for_less_than_nothing_is_none(void)
+{
+	double start_s;
+	int worker;
+
+	open_library();
+	worker = starpu_worker_get_by_type(STARPU_CPU_WORKER, 0);
+	start_s = by_starpu();
+	starpu_sleep(-1.F);
+	starpu_usleep(NAN);
+	starpu_task_insert(&sleeping_backwards, STARPU_EXECUTE_ON_WORKER, worker, 0);
+	starpu_task_insert(&lasting, STARPU_EXECUTE_ON_WORKER, worker, 0);
+	starpu_task_wait_for_all();
+	CLAIM(by_starpu() - start_s >= 0.5 && by_starpu() - start_s < 0.6);
+	starpu_mpi_shutdown();
+}
+
 /* SMPI, below transport "mpi", lets them out of what opens it one by one. */
 static void all_ranks_begin_at_one_date(void)
 {
@@ -367,6 +411,8 @@ static const struct claim claims[] = {
 	{"clocks_agree_and_loops_end_in_threads", in_threads},
 	{"clocks_move_without_the_library", without_the_library},
 	{"sleeping_prolongs_the_kernel", sleeping_prolongs_the_kernel},
+	{"sleeping_for_less_than_nothing_is_none",
+	 sleeping_for_less_than_nothing_is_none},
 	{"all_ranks_begin_at_one_date", all_ranks_begin_at_one_date},
 	{"a_few_looks_take_no_time", a_few_looks_take_no_time},
 	{"looks_between_tasks_take_no_time", looks_between_tasks_take_no_time},

@@ -74,6 +74,7 @@ TASKS = [
     task("no_mode", r'task "modeless": buffer 0 has access mode 0', r"expected STARPU_R"),
     task("no_end_of_list", r"unrecognised argument 12345678", r"ends with 0"),
     task("only_commute", r"unrecognised argument 16"),
+    task("size_of_four_gib", r'SIZE_OF_MINE is "4g": expected less than 2 GiB'),
     Case("unpacks_too_much", [r"\[rank 0\] starpu_codelet_unpack: more arguments are unpacked than were packed"], where=REAL,
          program="../wrong/tasks", nranks=1),
     Case("unpacks_other_size", [r"\[rank 0\] .*8 bytes are asked for, 1 were packed"],

@@ -489,6 +489,16 @@ static struct starpu_task *pop_or_sleep(unsigned ctx)
 	return task;
 }
 
+/* Bytes are an int there. */
+static void size_of_four_gib(void)
+{
+	setenv("SIZE_OF_MINE", "-2097152", 1);
+	if (starpu_get_env_size_default("SIZE_OF_MINE", 0) != INT_MIN)
+		return;
+	setenv("SIZE_OF_MINE", "4g", 1);
+	printf("%d\n", starpu_get_env_size_default("SIZE_OF_MINE", 0));
+}
+
 static void gives_it(struct starpu_task *task)
 {
 	__atomic_store_n(&popped, task, __ATOMIC_RELEASE);
@@ -545,6 +555,7 @@ static const struct scene scenes[] = {
 	SCENE(task_of_no_context),
 	SCENE(no_such_bus),
 	SCENE(disabled_counter),
+	SCENE(size_of_four_gib),
 };
 
 int main(int argc, char **argv)

@@ -21,9 +21,6 @@
 
 enum { VERSION_WRITTEN = 45, VERSION_WITHOUT_COEFFICIENTS = 44, MAX_DEVICES = 1024 };
 
-/* Thirty years: what a clock never measured. */
-static const double max_us = 1e15;
-
 static const char remedy[] =
 	"remove the file or measure it again with STARPU_CALIBRATE=2";
 
@@ -272,7 +269,7 @@ static int check_entry(struct scan *scan, struct starpu_perfmodel_history_entry 
 	rc = isnan(e->flops) ? 0
 			     : check_real(scan, e->flops, DBL_MAX, "flops of 0 or more");
 	if (!rc)
-		rc = check_real(scan, e->mean, max_us,
+		rc = check_real(scan, e->mean, MODEL_MAX_US,
 				"a mean of 0 to 1e15 us, since n says that it was "
 				"measured");
 	if (!rc)
@@ -282,7 +279,8 @@ static int check_entry(struct scan *scan, struct starpu_perfmodel_history_entry 
 	if (!rc && isnan(e->deviation))
 		e->deviation = sqrt(fmax(e->sum2 / e->nsample - e->mean * e->mean, 0));
 	return rc ? rc
-		  : check_real(scan, e->deviation, max_us, "a deviation of 0 to 1e15 us");
+		  : check_real(scan, e->deviation, MODEL_MAX_US,
+			       "a deviation of 0 to 1e15 us");
 }
 
 /* A line without an end may have lost digits of its last number. */

@@ -18,6 +18,9 @@
 
 struct model_samples;
 
+/* Thirty years: what a clock never measured. */
+#define MODEL_MAX_US 1e15
+
 /*
  * An entry of the history.  StarPU's mean leaves out what is far from it, which
  * schedulers want; a sum of tasks takes their number times the mean of all, which "all"

@@ -280,6 +280,21 @@ struct _starpu_perfmodel_state *model_state(struct node *node,
 	return state;
 }
 
+/* A file without a name is found by its model only.  The store is locked. */
+static void forget_own_file(struct model_store *store,
+			    struct _starpu_perfmodel_state *state)
+{
+	struct model_file **at = &store->files, *file = state->only;
+
+	state->only = NULL;
+	if (!file || file->name)
+		return;
+	while (*at != file)
+		at = &(*at)->next;
+	*at = file->next;
+	file_free(file);
+}
+
 static void state_free(struct _starpu_perfmodel_state *state)
 {
 	state->model->state = NULL;
@@ -304,6 +319,7 @@ void model_state_drop(struct node *node, struct starpu_perfmodel *model)
 		at = &(*at)->next;
 	ORR_ASSERT(*at);
 	*at = model->state->next;
+	forget_own_file(store, model->state);
 	state_free(model->state);
 	orr_unlock(&store->lock);
 }
@@ -569,6 +585,9 @@ int model_attach(struct node *node, struct starpu_perfmodel *model, const char *
 	file = symbol ? file_get(node, slash ? slash + 1 : path) : file_new(store, NULL);
 	if (!symbol)
 		file->status = model_data_read(&file->data, path, node->rank);
+	/* What the application has of a model's lists is the file's. */
+	if (state->only != file && !state->has_own)
+		forget_own_file(store, state);
 	state->only = file;
 	state->nanswers = 0;
 	orr_add((int *)&node->settings->nmodel_changes, 1);

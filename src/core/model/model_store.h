@@ -69,7 +69,8 @@ struct _starpu_perfmodel_state {
 /* The state of model for node, made when there is none. */
 struct _starpu_perfmodel_state *model_state(struct node *node,
 					    struct starpu_perfmodel *model);
-/* Forget the state; measurements stay in the store. */
+/* Forget the state; measurements stay in the store, but those of a model without a
+ * symbol, which nobody would find. */
 void model_state_drop(struct node *node, struct starpu_perfmodel *model);
 
 /* What is known of model on arch.  With add, a place for measurements is made. */
