@@ -132,7 +132,7 @@ void insert_open(struct insert *insert, struct mpi *mpi, int comm, struct exchan
 			continue;
 		}
 		owner = handle->owner;
-		orr_bring(handle->body);
+		orr_bring(orr_load_ptr((void **)&handle->body));
 		uses[i] = (struct plan_use){.owner = owner, .mode = mode};
 		flags |= data_flags(handle);
 		modes |= mode;
