@@ -12,7 +12,7 @@ from orrery_tool.platform import choose_hosts
 from orrery_tool.platform_simgrid import Smpi, check_platform
 from orrery_tool.private import PrivateDirectory
 from orrery_tool.speech import SimgridSpeech, speech_of
-from orrery_tool.statics import statics_warning
+from orrery_tool.statics import sanitized_warning, statics_warning
 from orrery_tool.summary import Summary
 from orrery_tool.words import Refusal
 
@@ -71,7 +71,9 @@ def run_sim(place, args, app):
     smpi = Smpi()
     names = map_of_run(place, args, "hostfile").split() if has_rules(args) else choose_hosts(args)
     libraries = preload(app)
+    warning_of = statics_warning if args.n > 1 and not args.no_privatize else None
     if libraries: # nor several copies of a program
+        warning_of = warning_of and sanitized_warning
         args.no_privatize = True
     check_maps(args, app)
     check_resources(args)
@@ -81,7 +83,7 @@ def run_sim(place, args, app):
     if args.show:
         return launch(simulation_command(args, app, smpi, base + "/PRIVATE"), args, env, speech)
     check_platform(args, smpi, names)
-    shared = "" if args.n < 2 or args.no_privatize else statics_warning(app)
+    shared = warning_of(app) if warning_of else ""
     if shared:
         print("[orrery] run: " + shared, file=sys.stderr, flush=True)
     with PrivateDirectory(base) as private:

@@ -33,7 +33,7 @@ static void find_title(char *title, size_t bytes)
 	if (n == 0 || name >= text + n)
 		name = text;
 	slash = strrchr(name, '/');
-	snprintf(title, bytes, "%s", slash ? slash + 1 : name);
+	snprintf(title, bytes, "%.*s", (int)bytes - 1, slash ? slash + 1 : name);
 }
 
 /* Simulated dates count from the start of the run, real ones from some time before. */

@@ -174,9 +174,9 @@ const char *engine_suspicion(struct mpi *mpi, char *text, size_t bytes)
 		"that two ranks count differently has tag %lld, it is number %u of those "
 		"that rank %d inserted for rank %d, and number %u (for %s) of those that "
 		"rank %d expects; all ranks must insert the tasks that concern them, in "
-		"one order for each datum",
+		"one order for each datum%s",
 		(long long)suspect->tag, suspect->sent, suspect->peer, mpi->rank,
-		suspect->received, suspect->what, mpi->rank);
+		suspect->received, suspect->what, mpi->rank, insert_word_of_threads(mpi));
 	return text;
 }
 
@@ -184,7 +184,7 @@ const char *engine_suspicion(struct mpi *mpi, char *text, size_t bytes)
 static void accept_message(struct request *request, const struct wire_head *head)
 {
 	struct payload *payload = &request->payload;
-	char text[128], suspicion[500];
+	char text[128], suspicion[700];
 	const char *more;
 
 	compare_ordinals(request, head);

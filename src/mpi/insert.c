@@ -25,6 +25,7 @@ void insertion_init(struct mpi *mpi)
 
 	memset(&mpi->insertion, 0, sizeof(mpi->insertion));
 	orr_lock_init(&mpi->insertion.lock);
+	orr_lock_init(&mpi->insertion.turn);
 	mpi->insertion.is_charged = knobs->submit_cost;
 	mpi->insertion.charge_s[0] = costs->insert_s;
 	mpi->insertion.charge_s[1] = costs->submit_s;
@@ -131,7 +132,7 @@ void insert_open(struct insert *insert, struct mpi *mpi, int comm, struct exchan
 			continue;
 		}
 		owner = handle->owner;
-		orr_bring(handle->body);
+		orr_bring(orr_load_ptr((void **)&handle->body));
 		uses[i] = (struct plan_use){.owner = owner, .mode = mode};
 		flags |= data_flags(handle);
 		modes |= mode;
@@ -148,6 +149,7 @@ void insert_open(struct insert *insert, struct mpi *mpi, int comm, struct exchan
 	insert->place = place;
 	insert->unknown = unknown;
 	insert->is_ours = is_ours;
+	insert->has_turn = insert->will_read = insert->is_reading = 0;
 	insert->uses = uses;
 }
 
@@ -294,6 +296,13 @@ int insert_holds(void *arg, int use, int rank)
 	return 1;
 }
 
+/* Most tasks have nothing that is asked for. */
+static int holds_in_turn(void *arg, int use, int rank)
+{
+	insert_take_turn(arg);
+	return insert_holds(arg, use, rank);
+}
+
 int insert_passes_on(const struct insert *insert, int use, int rank)
 {
 	starpu_data_handle_t handle = insert->task->data[use].handle;
@@ -348,13 +357,15 @@ void insert_move_before(struct insert *insert)
 	    (insert->modes & (STARPU_REDUX | STARPU_MPI_REDUX)))
 		reduce_before(insert);
 	nmoves = plan_before(insert->moves, insert->uses, task->ndata, task->executor,
-			     insert_holds, insert);
+			     holds_in_turn, insert);
 	for (int i = 0; i < nmoves; i++) {
 		struct plan_move *move = &insert->moves[i];
 
 		move->from = prepare_source(insert, move->use, move->to);
 		insert_transfer(insert, move);
 	}
+	insert_begin_reading(insert);
+	insert_end_turn(insert);
 }
 
 int insert_keeps_none(const struct insert *insert, int use, int executor)
@@ -366,17 +377,22 @@ int insert_keeps_none(const struct insert *insert, int use, int executor)
 	return executor == insert->me || insert_passes_on(insert, use, executor);
 }
 
-/* Without cache. */
-static void drop_read(const struct insert *insert)
+/* Without cache.  What comes for a task that another thread is about to submit stays. */
+static void drop_read(struct insert *insert)
 {
-	for (int i = 0; i < insert->task->ndata; i++)
+	int may_drop;
+
+	insert_take_turn(insert);
+	may_drop = insert_end_reading(insert);
+	for (int i = 0; may_drop && i < insert->task->ndata; i++)
 		if (plan_reads(insert->uses[i].mode) &&
 		    insert_keeps_none(insert, i, insert->task->executor))
 			cache_drop_copy(insert->mpi, insert->task->data[i].handle);
+	insert_end_turn(insert);
 }
 
 /* What was written is nowhere else any more; without cache, what was read neither. */
-static void forget_copies(const struct insert *insert)
+static void forget_copies(struct insert *insert)
 {
 	const unsigned noted = DATUM_SENT | DATUM_RECEIVED | DATUM_KIN;
 	const struct starpu_data_descr *data = insert->task->data;
@@ -390,7 +406,7 @@ static void forget_copies(const struct insert *insert)
 		cache_clear(mpi, data[i].handle);
 		kin_clear(mpi, data[i].handle);
 	}
-	if (!mpi->cache.is_on)
+	if (!mpi->cache.is_on || insert->is_reading)
 		drop_read(insert);
 }
 
@@ -403,7 +419,7 @@ static void write_back(const struct insert *insert)
 		insert_transfer(insert, &insert->moves[i]);
 }
 
-static void move_after(const struct insert *insert)
+static void move_after(struct insert *insert)
 {
 	/* Most often the owner of all that is written executes. */
 	if (insert->place != insert->task->executor)
@@ -413,7 +429,7 @@ static void move_after(const struct insert *insert)
 
 /* No worker executes it, which only this rank knows: others go on as if it had.  What it
  * would have updated goes home as it is, and the account stays the same on all ranks. */
-static void move_after_refused(const struct insert *insert)
+static void move_after_refused(struct insert *insert)
 {
 	const struct exchange *task = insert->task;
 	int nmoves = plan_after(insert->moves, insert->uses, task->ndata, task->executor);
@@ -544,6 +560,7 @@ static int run_phases(struct insert *insert, struct starpu_codelet *cl, va_list 
 	struct mpi *mpi = insert->mpi;
 	int ret = 0;
 
+	insert->will_read = phases == PHASE_ALL;
 	if (phases & PHASE_BEFORE)
 		insert_move_before(insert);
 	if ((phases & PHASE_BUILD) && executes_here(insert))
@@ -694,6 +711,30 @@ void insert_check_built(struct mpi *mpi)
 
 /* ---- single data ----------------------------------------------------- */
 
+/* What the caller waits for, or NULL. */
+static struct request *fetch_in_turn(struct insert *insert, const struct fetch *fetch)
+{
+	struct mpi *mpi = insert->mpi;
+	struct post post = {.handle = fetch->handle,
+			    .comm = fetch->comm,
+			    .priority = fetch->priority,
+			    .is_waited = fetch->is_blocking,
+			    .what = fetch->what};
+	int source;
+
+	if (insert_holds(insert, 0, fetch->to) || mpi->is_fake)
+		return NULL;
+	source = prepare_source(insert, 0, fetch->to);
+	if (insert->me != source && insert->me != fetch->to)
+		return NULL;
+	if (insert->me == fetch->to) {
+		post.callback = fetch->callback;
+		post.arg = fetch->arg;
+	}
+	post.tag = fetch->handle->tag;
+	return insert_post(mpi, &post, source, fetch->to);
+}
+
 int insert_fetch(struct mpi *mpi, const struct fetch *fetch)
 {
 	starpu_data_handle_t handle = fetch->handle;
@@ -703,14 +744,8 @@ int insert_fetch(struct mpi *mpi, const struct fetch *fetch)
 				    .priority = fetch->priority,
 				    .executor = fetch->to,
 				    .name = fetch->what};
-	struct post post = {.handle = handle,
-			    .comm = fetch->comm,
-			    .priority = fetch->priority,
-			    .is_waited = fetch->is_blocking,
-			    .what = fetch->what};
 	struct insert insert;
 	struct request *request;
-	int source;
 
 	if (handle->owner == OWNER_UNSET)
 		orr_die(mpi->rank,
@@ -721,17 +756,10 @@ int insert_fetch(struct mpi *mpi, const struct fetch *fetch)
 	if (data_flags(handle) & DATUM_CONTRIBUTED)
 		reduce_settle(mpi, handle);
 	insert_open(&insert, mpi, fetch->comm, &exchange);
-	if (handle->owner == fetch->to || handle->owner == OWNER_PER_NODE ||
-	    insert_holds(&insert, 0, fetch->to) || mpi->is_fake)
+	if (handle->owner == fetch->to || handle->owner == OWNER_PER_NODE)
 		return 0;
-	source = prepare_source(&insert, 0, fetch->to);
-	if (insert.me != source && insert.me != fetch->to)
-		return 0;
-	if (insert.me == fetch->to) {
-		post.callback = fetch->callback;
-		post.arg = fetch->arg;
-	}
-	post.tag = handle->tag;
-	request = insert_post(mpi, &post, source, fetch->to);
+	insert_take_turn(&insert);
+	request = fetch_in_turn(&insert, fetch);
+	insert_end_turn(&insert);
 	return request ? finish_wait(request) : 0;
 }

@@ -24,6 +24,12 @@ struct request;
 
 struct insertion {
 	struct orr_lock lock;
+	/* Held by who notes that values travel until they are posted (turn.c); who does,
+	 * who did so first, and whether another one did so, too. */
+	struct orr_lock turn;
+	void *mover, *first;
+	int several;
+	int nreading;                           /* see insert_begin_reading() */
 	struct table ordinals;                  /* by peer: struct ordinals */
 	struct ordinals *recent;                /* those asked for last, or NULL */
 	void (*hook)(struct starpu_task *task); /* before submission; may be NULL */
@@ -35,6 +41,9 @@ struct insertion {
 	int nowed;
 	char owing[48];
 };
+
+/* To be added to what is said of different graphs; "": one thread inserts. */
+const char *insert_word_of_threads(struct mpi *mpi);
 
 /* The data of a task that is not described by an argument list. */
 struct exchange {

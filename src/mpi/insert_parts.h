@@ -20,8 +20,9 @@ struct insert {
 	int place;             /* by the owners of what is written, as plan_join() says */
 	int unknown; /* the first use that writes, if its handle is NULL; else -1 */
 	int is_ours; /* this rank owns some of the data, or some have no owner */
-	struct plan_use *uses;   /* inline_uses, or allocated with moves */
-	struct plan_move *moves; /* room for as many */
+	char has_turn, will_read, is_reading; /* turn.c */
+	struct plan_use *uses;                /* inline_uses, or allocated with moves */
+	struct plan_move *moves;              /* room for as many */
 	struct plan_use inline_uses[PLAN_INLINE_USES];
 	struct plan_move inline_moves[PLAN_INLINE_USES];
 };
@@ -42,6 +43,18 @@ void insert_check_executor(const struct insert *insert, int executor);
 
 /* This rank's half of a transfer, if it has one. */
 void insert_transfer(const struct insert *insert, const struct plan_move *move);
+/*
+ * What is noted as held must be posted before another thread sees the note: that one
+ * would submit a reader ahead of the receive.  A thread that has its turn already, whose
+ * callback inserts, goes on in it.
+ */
+void insert_take_turn(struct insert *insert);
+void insert_end_turn(struct insert *insert);
+/* In the turn and without cache: from the first to the second the task that reads what
+ * came is not submitted; the latter says whether no thread has such a task. */
+void insert_begin_reading(struct insert *insert);
+int insert_end_reading(struct insert *insert);
+
 /* Has the rank the current value, as far as it concerns this one?  From now on it has.
  * arg is the struct insert. */
 int insert_holds(void *arg, int use, int rank);

@@ -43,9 +43,13 @@ static const char *explain(struct mpi *mpi, char *text, size_t bytes)
 		return text;
 	if (!lacks_inserted(mpi))
 		return NULL;
-	return "perhaps the ranks submitted different task graphs: all ranks must insert "
-	       "the tasks that concern them, in one order for each datum, with the same "
-	       "owners, tags, modes, places of execution and flushes of the cache";
+	snprintf(text, bytes,
+		 "perhaps the ranks submitted different task graphs: all ranks must "
+		 "insert the tasks that concern them, in one order for each datum, with "
+		 "the same owners, tags, modes, places of execution and flushes of the "
+		 "cache%s",
+		 insert_word_of_threads(mpi));
+	return text;
 }
 
 /* The engine is locked, or nothing else runs. */
@@ -57,7 +61,7 @@ static void list_all(struct mpi *mpi, int max_lines,
 	struct match_entry *entry = NULL;
 	size_t cursor = 0;
 	const char *mistake = NULL;
-	char text[600];
+	char text[800];
 	int nlines = 0, nleft = 0;
 
 	if (barrier_nentered(mpi) > 0)

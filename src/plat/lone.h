@@ -28,6 +28,16 @@ static inline void orr_note(uint64_t *p, uint64_t v)
 	*p = v;
 }
 
+static inline unsigned orr_load_short(const uint16_t *p)
+{
+	return *p;
+}
+
+static inline void orr_store_short(uint16_t *p, uint16_t v)
+{
+	*p = v;
+}
+
 static inline int orr_load(const int *p)
 {
 	return *p;

@@ -25,6 +25,7 @@
  *   orr_next(uint64_t *p)       atomic increment, returns the new value, no order;
  *   orr_count(const uint64_t *p)    what orr_next() has counted, no order;
  *   orr_note(uint64_t *p, uint64_t v)   set such a counter, which nobody else changes;
+ *   orr_load_short(const uint16_t *p), orr_store_short(p, v)   the same of 16 bits;
  *   orr_add(int *p, int v)      atomic add, returns the new value;
  *   orr_load(const int *p)      the value, after what was written before its store;
  *   orr_store(int *p, int v)    release only: what the thread loads next may be older;
@@ -32,8 +33,9 @@
  *   orr_load_ptr(p), orr_swap_ptr(p, v), orr_cas_ptr(p, old, new)  on void **;
  *   orr_fence()                 full barrier: between orr_store() and a load of what
  *                               another thread stores before it looks at ours;
- *   all but orr_store(), orr_next(), orr_count() and orr_note() are sequentially
- *   consistent: a load after orr_add(), orr_cas() or orr_swap_ptr() needs no fence;
+ *   all but orr_store(), orr_next(), orr_count(), orr_note() and those of 16 bits are
+ *   sequentially consistent: a load after orr_add(), orr_cas() or orr_swap_ptr() needs
+ *   no fence;
  *   plat_self_at_once()   plat_self(), or NULL where it takes longer to find out;
  *   plat_now_s(plat)      seconds since an origin shared by all nodes;
  *   plat_look_s(plat)     the same, for the application: a thread that does nothing but

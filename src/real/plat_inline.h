@@ -61,6 +61,16 @@ static inline void orr_note(uint64_t *p, uint64_t v)
 	__atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
 
+static inline unsigned orr_load_short(const uint16_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+static inline void orr_store_short(uint16_t *p, uint16_t v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
+
 /* An acquire load may be done before an orr_add() of another word that precedes it; and
  * then two threads that each change a word and look at the other's see both old ones. */
 static inline int orr_load(const int *p)

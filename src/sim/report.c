@@ -196,9 +196,9 @@ static void describe(struct plat *plat)
 	if (plat->polls && plat->opener && plat->opener->call)
 		fprintf(stderr,
 			"[orrery][rank %d] under --transport mpi its messages move only "
-			"while its main is in a function of the library: let it wait "
-			"there first (starpu_mpi_wait_for_all()), or use --transport "
-			"routes\n",
+			"while its main is in a function of the library, elsewhere also "
+			"in MPI's: let it wait there first (starpu_mpi_wait_for_all(), "
+			"starpu_mpi_barrier()), or use --transport routes\n",
 			rank);
 	stuck_describe(plat->node, say, plat);
 }

@@ -45,6 +45,30 @@ def in_cpp(suite):
         "unique, .* compile with -fno-gnu-unique", output), output)
 
 
+def sanitized(suite):
+    suite.write("counted.c", """#include <starpu_mpi.h>
+static int calls, zeros[4];
+static const int limit = 3;
+int main(void)
+{
+	if (starpu_mpi_init_conf(NULL, NULL, 1, MPI_COMM_WORLD, NULL))
+		return 77;
+	++calls;
+	starpu_mpi_shutdown();
+	return calls > limit || zeros[0];
+}
+""")
+    status, output = suite.orrery("cc", "--sim", "-fsanitize=undefined", "counted.c", "-o", "counted")
+    suite.verdict("a_sanitizer_is_linked", status == 0, output)
+    words = r"with a sanitizer all ranks share (calls|zeros) and 1 more variable of counted, "
+    status, output = suite.orrery(*RUN, "./counted")
+    suite.verdict("what_sanitized_ranks_share_is_told", status == 0 and output.count("\n") == 1 and
+                  re.search(words, output), output)
+    for name, option in (("alone", ("-n", "1")), ("wanted", ("--no-privatize",))):
+        status, output = suite.orrery(*RUN, *option, "./counted")
+        suite.verdict("it_is_not_told_" + name, (status, output) == (0, ""), output)
+
+
 def in_fortran(suite):
     status, output = suite.orrery("cc", "--sim", os.path.join(HERE, "ranks.f90"), "-o", "fortran")
     suite.verdict("fortran_is_built", status == 0, output)
@@ -59,6 +83,7 @@ def main():
         suite = Suite(directory)
         in_c(suite)
         in_cpp(suite)
+        sanitized(suite)
         if shutil.which("smpif90") and configured("fortran"):
             in_fortran(suite)
         return suite.nfailed > 0

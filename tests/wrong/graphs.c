@@ -370,6 +370,46 @@ static void crews_wait(void)
 	}
 }
 
+/* ---- threads ------------------------------------------------------------ */
+
+struct pair {
+	starpu_data_handle_t from, to;
+};
+
+static void *inserts_back(void *arg)
+{
+	const struct pair *pair = arg;
+
+	starpu_mpi_task_insert(WORLD, &copy, STARPU_R, pair->to, STARPU_RW, pair->from,
+			       0);
+	return NULL;
+}
+
+static void insert_forth(const struct pair *pair)
+{
+	starpu_mpi_task_insert(WORLD, &copy, STARPU_R, pair->from, STARPU_RW, pair->to,
+			       0);
+}
+
+/* What the thread of rank 0 writes its main reads afterwards, that of rank 1 before. */
+static void threads_in_two_orders(void)
+{
+	struct pair pair = {owned(&value, 1, 0), owned(&other_value, 2, 1)};
+	starpu_pthread_t thread;
+
+	if (rank == 1)
+		insert_forth(&pair);
+	STARPU_PTHREAD_CREATE(&thread, NULL, inserts_back, &pair);
+	STARPU_PTHREAD_JOIN(thread, NULL);
+	if (rank == 0)
+		insert_forth(&pair);
+	insert_forth(&pair);
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_mpi_barrier(WORLD);
+	starpu_data_unregister(pair.from);
+	starpu_data_unregister(pair.to);
+}
+
 static const struct scene scenes[] = {
 	SCENE(answer_of_a_callback),
 	SCENE(answer_with_other_tag),
@@ -392,6 +432,7 @@ static const struct scene scenes[] = {
 	SCENE(inserted_locally),
 	SCENE(progress_for_ever),
 	SCENE(crews_wait),
+	SCENE(threads_in_two_orders),
 };
 
 int main(int argc, char **argv)

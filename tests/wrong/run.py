@@ -367,6 +367,10 @@ GRAPH_PROGRAMS = [
     *graph_stands("roots_differ", r"rank 0\]   receive from rank 1 tag 2: .*starpu_mpi_gather_det",
                   r"rank 1\]   receive from rank 0 tag 1: .*starpu_mpi_gather_detached"),
     graph("inserted_locally", r'task "copy" .* reads data with tag 1 .*has no value'),
+    *graph_stands("threads_in_two_orders", r"rank 0\]   receive from rank 1 tag 2: .*copy \(transfer 1",
+                  r"rank 1\]   receive from rank 0 tag 1: .*copy \(transfer 2 inserted for this pair\)",
+                  r"rank 1\]   " + GRAPHS + r".*; several threads insert here: where one writes what "
+                  "another reads, make them wait for each other", nranks=2),
     # Nobody polls, and nobody waits in the library, who would look after the watchdog.
     *(Case("crews_wait", on(rank, r"nobody has moved messages for \S+ s, and the threads of the "
            r"program wait", r"ORRERY_MPI_EXPLICIT", r"call orrery_mpi_progress\(\) until",

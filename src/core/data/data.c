@@ -126,7 +126,7 @@ void data_note_gist(starpu_data_handle_t handle)
 		if (handle->flags & writers)
 			gist |= GIST_WRITERS;
 	}
-	*chunk_word(handle) = (uint16_t)gist;
+	orr_store_short(chunk_word(handle), (uint16_t)gist);
 }
 
 void data_set_owner(starpu_data_handle_t handle, int owner)

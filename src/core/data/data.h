@@ -208,7 +208,7 @@ static inline int data_has_gist(starpu_data_handle_t handle)
 
 static inline unsigned data_gist(starpu_data_handle_t handle)
 {
-	return data_has_gist(handle) ? *chunk_word(handle) : 0;
+	return data_has_gist(handle) ? orr_load_short(chunk_word(handle)) : 0;
 }
 
 /* Whoever asks, locked or not. */
