@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 
-from orrery_tool import heat
 from orrery_tool.speech import signal_name
 from orrery_tool.words import Refusal, write_text
 
@@ -224,6 +223,7 @@ def write_matrix(path, nranks, matrix):
                       "starpu_mpi_shutdown()" % path)
     sent = {pair: values for pair, values in matrix.items() if pair[1] is not None}
     if path.endswith((".svg", ".png")):
+        from orrery_tool import heat # which seldom is worth what it takes to read
         heat.draw(path, nranks, sent)
         return
     rows = ["%d,%d,%d\n" % (pair + (values[0],)) for pair, values in sorted(sent.items())]

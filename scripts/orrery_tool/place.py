@@ -7,8 +7,6 @@ import os
 import re
 import shlex
 
-from orrery_tool import platform_command
-from orrery_tool.platform_describe import Library
 from orrery_tool.words import Refusal
 
 
@@ -96,7 +94,10 @@ class Place:
             path = os.path.join(self.share, "platforms", "xml", shipped)
             if "/" not in name and os.path.exists(path) and not os.path.exists(name):
                 return path
-        made = platform_command.from_place(self.share, name)
+        # Most of the command's modules, which a shipped platform does not need.
+        from orrery_tool.platform_command import from_place
+        from orrery_tool.platform_describe import Library
+        made = from_place(self.share, name)
         if made or os.path.exists(name):
             return made or name
         shipped = sorted(os.path.basename(path)[:-4] for path in glob.glob(

@@ -284,6 +284,30 @@ static void arrive(struct mpi *mpi, int peer, const struct wire_head *head,
 		request_move(request, REQUEST_MATCHED);
 }
 
+/* Of a node that is far away. */
+static void engine_expect_message(const void *owner, int peer, const void *head, int step)
+{
+	const struct mpi *mpi = owner;
+	const struct engine *engine = &mpi->engine;
+	const struct wire_head *wire = head;
+
+	if (step == 0) {
+		engine_bring(engine);
+		if (wire->kind == WIRE_GRANT || wire->kind == WIRE_TAKEN ||
+		    wire->kind == WIRE_HAVE)
+			request_expect((const struct request *)(uintptr_t)wire->sender);
+		return;
+	}
+	if (step == 1) {
+		orr_bring(mpi->node);
+		table_expect(&engine->outbox.queues, (uint64_t)peer);
+		if (wire->kind == WIRE_KEEP)
+			table_expect(&engine->large.shared, wire->key);
+	}
+	if (wire->kind == WIRE_EAGER || wire->kind == WIRE_ANNOUNCE)
+		match_expect(&engine->posted, wire->comm, peer, wire->tag, step - 1);
+}
+
 static void engine_deliver(struct net *net, int peer, const void *head, size_t head_bytes,
 			   const void *body, size_t body_bytes)
 {
@@ -358,6 +382,8 @@ void engine_connect(struct mpi *mpi, struct net *net)
 	mpi->engine.copies_small = net->may_copy && !knobs->mpi_explicit &&
 				   knobs->mpi_driver_call_frequency == 0;
 	net->deliver = engine_deliver;
+	net->expect = engine_expect_message;
+	net->expect_end = large_expect_end;
 	net->carried = carried;
 }
 

@@ -32,6 +32,29 @@ _Static_assert(offsetof(struct parcel, message.head) == ORR_LINE_BYTES &&
 
 /* What was given back last will be got soon, and so much of it written; its first line
  * has come with pool_get(). */
+static inline void request_expect(const struct request *request)
+{
+	for (size_t at = 0; at < sizeof(*request); at += ORR_LINE_BYTES)
+		orr_bring((const char *)request + at);
+}
+
+/* What each message and each end of a transfer looks at. */
+static inline void engine_bring(const struct engine *engine)
+{
+	const struct mpi *mpi = ORR_CONTAINER(engine, const struct mpi, engine);
+
+	orr_bring(mpi);
+	orr_bring(&engine->lock);
+	orr_bring(&engine->outbox.net);
+	orr_bring(&engine->posted);
+	orr_bring(&engine->moved);
+	orr_bring(&engine->nevents);
+	orr_bring(&engine->large.shared);
+	orr_bring(&engine->coop.groups);
+	orr_bring(&engine->coop.let_go);
+	orr_bring(&mpi->standstill);
+}
+
 static inline void engine_expect(const struct pool *pool, size_t bytes)
 {
 	const char *next = (pool->common ? pool->common : pool)->free_list;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "mpi/engine_messages.h"
 #include "mpi/finish.h"
 #include "mpi/mpi.h"
 
@@ -387,6 +388,25 @@ void large_raise(struct mpi *mpi, struct request *request)
 }
 
 /* ---- the sender ------------------------------------------------------ */
+
+void large_expect_end(const struct net_bulk *bulk, int step)
+{
+	const struct half *half = (const struct half *)(const void *)bulk;
+	const struct request *request = half->request;
+	const struct access *access = request ? &request->acquire.access : NULL;
+
+	if (step == 0) {
+		engine_bring(&half->mpi->engine);
+		if (request)
+			request_expect(request);
+	} else if (access && step == 1) {
+		orr_bring(access->datum);
+		orr_bring(access->copy);
+	} else if (access && access->datum) {
+		orr_bring(access->datum->body);
+		orr_bring(&access->datum->body->valid);
+	}
+}
 
 static void put_done(struct net_bulk *bulk)
 {

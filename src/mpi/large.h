@@ -72,6 +72,9 @@ int large_offer(const struct mpi *mpi, const struct request *request, uint64_t *
 /* It is announced as pushed. */
 void large_push(struct mpi *mpi, struct request *request);
 /* The receiver of a send of this node is ready. */
+struct net_bulk;
+/* See net.h. */
+void large_expect_end(const struct net_bulk *bulk, int step);
 void large_on_grant(struct mpi *mpi, const struct wire_head *head);
 /* The receiver of a send of this node has taken the payload itself. */
 void large_on_taken(struct mpi *mpi, const struct wire_head *head);

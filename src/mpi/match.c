@@ -120,6 +120,25 @@ static inline void bring_near(struct match *match, uint64_t comm, int source, in
 		orr_bring(entry + line * ORR_LINE_BYTES);
 }
 
+void match_expect(const struct match *match, uint64_t comm, int source, int64_t tag,
+		  int step)
+{
+	struct match_entry *const *bucket;
+	const char *entry;
+
+	if (match->nentries == 0)
+		return;
+	bucket = &match->buckets[bucket_of(match, comm, source, tag)];
+	if (step == 0) {
+		orr_bring(bucket);
+		return;
+	}
+	entry = (const char *)*bucket;
+	for (int line = -match->nlines_before; entry && line <= match->nlines_behind;
+	     line++)
+		orr_bring(entry + line * ORR_LINE_BYTES);
+}
+
 struct match_entry *match_take(struct match *match, uint64_t comm, int source,
 			       int64_t tag)
 {

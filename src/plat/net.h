@@ -184,6 +184,11 @@ struct net {
 	void *owner;
 	void (*deliver)(struct net *net, int peer, const void *head, size_t head_bytes,
 			const void *body, size_t body_bytes);
+	/* NULL, or brings what will be looked at soon: when a message is delivered, in
+	 * steps from 0 to 2, of which the first does not look at the owner, who may be
+	 * gone; when a bulk ends, in steps from 0 to 2. */
+	void (*expect)(const void *owner, int peer, const void *head, int step);
+	void (*expect_end)(const struct net_bulk *bulk, int step);
 	/* From since_s until now the network had something of this node to carry.  Only
 	 * where knows_busy: elsewhere the engine takes what it has handed over for it.
 	 * NULL: nobody wants to know. */

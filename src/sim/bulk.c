@@ -28,11 +28,12 @@ _Static_assert(sizeof(struct half) <= sizeof(((struct net_bulk *)0)->backend),
 	       "a half must have room for its date");
 
 struct pair {
-	struct plat_timer refusal; /* when the sizes differ */
-	struct look look;
-	double stretch;
 	struct net_bulk *put, *get;
 	struct sim_net *from, *to;
+	const struct plat *plat; /* of to */
+	double stretch;
+	struct plat_timer refusal; /* when the sizes differ */
+	struct look look;
 };
 
 static struct half *half_of(struct net_bulk *bulk)
@@ -58,10 +59,20 @@ static void end_pair(struct pair *pair, int status)
 	put->done(put);
 }
 
+/* Of both halves each step at once. */
+static void expect_end(const struct pair *pair, int step)
+{
+	if (pair->to->net.expect_end)
+		pair->to->net.expect_end(pair->get, step);
+	if (pair->from->net.expect_end)
+		pair->from->net.expect_end(pair->put, step);
+}
+
 static void looked(struct look *look)
 {
 	struct pair *pair = ORR_CONTAINER(look, struct pair, look);
 
+	expect_end(pair, 1);
 	net_lend_for(pair->to, pair->from,
 		     pair->stretch * (double)layout_bytes(&pair->put->layout),
 		     pair->look.is_late);
@@ -69,6 +80,7 @@ static void looked(struct look *look)
 	layout_copy(&pair->get->layout, &pair->put->layout);
 	net_moves(pair->from, -1);
 	net_moves(pair->to, -1);
+	expect_end(pair, 2);
 	end_pair(pair, 0);
 }
 
@@ -82,8 +94,11 @@ static void on_arrival(void *arg)
 {
 	struct pair *pair = arg;
 
+	net_expect(pair->from, pair->to, pair->plat);
+	orr_bring(&pair->from->net.owner);
 	expect_half(pair->get);
 	expect_half(pair->put);
+	expect_end(pair, 0);
 	if (!look_later(pair->to->plat, &pair->look, looked))
 		looked(&pair->look);
 }
@@ -140,6 +155,7 @@ static void start_pair(struct pair *pair)
 		calendar_add(sim, &pair->refusal, transfer.start_s);
 		return;
 	}
+	pair->plat = pair->to->plat;
 	pair->stretch = stretch_of(pair, bytes);
 	transfer.stretch = pair->stretch;
 	transfer.start_s += wire_receive_overhead_s(pair->to->pace.costs, bytes);
@@ -158,6 +174,7 @@ static int post_half(struct sim_net *net, struct net_bulk *bulk, int is_put)
 		return -EINVAL;
 	if (is_put) {
 		to = net->group->members[bulk->peer];
+		table_expect(&to->halves, bulk->key);
 		wire_expect(net->sim->wire, net->group->hosts[net->net.rank],
 			    net->group->hosts[bulk->peer], 0);
 	}

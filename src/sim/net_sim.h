@@ -87,6 +87,22 @@ void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes,
 void net_copy(struct sim_net *from, int peer, double bytes);
 /* What came lies in memory that may be new. */
 void net_touch(struct sim_net *to, double bytes);
+/* Something comes from one to the other, whose platform that is: what this looks at is
+ * brought. */
+static inline void net_expect(const struct sim_net *from, const struct sim_net *to,
+			      const struct plat *plat)
+{
+	orr_bring(&to->net.owner);
+	orr_bring(&to->plat);
+	orr_bring(&to->nmoving);
+	orr_bring(plat);
+	orr_bring(&plat->lends_cores);
+	orr_bring(&plat->new_bytes);
+	orr_bring(&from->group);
+	orr_bring(&from->channels);
+	orr_bring(&from->nmoving);
+}
+
 /* From now on, callbacks run on behalf of this node. */
 static inline void net_become(struct sim_net *net)
 {

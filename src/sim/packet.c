@@ -17,12 +17,21 @@ struct packet {
 	struct packet *next;       /* in its channel */
 	struct packet *next_early; /* in the group's list */
 	struct channel *channel;
-	struct plat_timer received;
-	struct look look;      /* until somebody looks for it */
-	double start_s, bytes; /* carried, of heads and bodies */
+	/* Between whom it started, for expect() alone: they may close meanwhile. */
+	const struct net_group *group;
+	const struct sim_net *from, *to;
+	const struct plat *plat;
+	const void *owner;
+	void (*expect)(const void *owner, int peer, const void *head, int step);
+	int rank, peer, nexpected;
 	int arrived, nmessages, is_pooled;
+	struct plat_timer received;
+	struct look look;                      /* until somebody looks for it */
+	double start_s, bytes;                 /* carried, of heads and bodies */
 	_Alignas(NET_ALIGN_BYTES) char data[]; /* of each: piece, head, body, aligned */
 };
+
+enum { EXPECT_STEPS = 3 };
 
 /* Packets that carry no more, as those of control messages, are pooled. */
 enum { POOLED_BYTES = 160 };
@@ -205,13 +214,41 @@ static void looked(struct look *look)
 	calendar_add(from->sim, &packet->received, date_s);
 }
 
+/*
+ * Who receives it is far away, as a rule, as the events before were of other nodes, and
+ * so is what he looks at.  Of several messages the first; it may be answered.
+ */
+static void expect(void *arg, int step)
+{
+	struct packet *packet = arg;
+	const struct net_group *group = packet->group;
+	int peer = packet->peer, rank = packet->rank;
+
+	packet->nexpected = step + 1;
+	if (step == 0) {
+		orr_bring(packet->channel);
+		net_expect(packet->from, packet->to, packet->plat);
+	} else {
+		wire_expect(group->sim->wire, group->hosts[peer], group->hosts[rank],
+			    step - 1);
+	}
+	if (step == 2)
+		table_expect(&packet->channel->from->channels, (uint64_t)peer);
+	if (packet->expect && group->members[peer])
+		packet->expect(packet->owner, rank, packet->data + sizeof(struct piece),
+			       step);
+}
+
 /* The bytes are there. */
 static void on_arrival(void *arg)
 {
 	struct packet *packet = arg;
 	const struct channel *channel = packet->channel;
-	struct sim_net *to = channel->from->group->members[channel->peer];
+	struct sim_net *to;
 
+	while (packet->nexpected < EXPECT_STEPS)
+		expect(packet, packet->nexpected);
+	to = channel->from->group->members[channel->peer];
 	if (!to || !look_later(to->plat, &packet->look, looked))
 		looked(&packet->look);
 }
@@ -227,9 +264,18 @@ static void start_packet(struct packet *packet)
 		.bytes = packet->bytes,
 		.start_s = packet->start_s,
 		.done = on_arrival,
+		.expect = expect,
 		.arg = packet,
 	};
 
+	packet->group = group;
+	packet->rank = from->net.rank;
+	packet->peer = packet->channel->peer;
+	packet->from = from;
+	packet->to = to;
+	packet->expect = to->net.expect;
+	packet->plat = group->plats[packet->channel->peer];
+	packet->owner = to->net.owner;
 	net_moves(from, 1);
 	net_moves(to, 1);
 	wire_start(from->sim->wire, &transfer);
@@ -301,6 +347,7 @@ static void expect_peer(const struct sim_net *net, int peer, int is_second)
 
 	if (!is_second) {
 		table_expect(&net->channels, (uint64_t)peer);
+		orr_bring(to ? &to->net.owner : NULL);
 		orr_bring(to ? &to->plat : NULL);
 		orr_bring(to ? &to->nmoving : NULL);
 	} else if (to) {

@@ -417,12 +417,21 @@ static struct plat_copy *advance(struct pcie *pcie, double now_s)
 	return ended;
 }
 
+/* Whose copy it is has waited. */
+static void expect_end(const struct plat_copy *copy)
+{
+	orr_bring(copy->owner);
+	orr_bring(copy + 1);
+}
+
 static void on_event(struct plat_timer *event)
 {
 	struct pcie *pcie = ORR_CONTAINER(event, struct pcie, event);
 	struct sim *sim = event->plat->sim;
 	struct plat_copy *ended = advance(pcie, sim->now_s);
 
+	for (struct plat_copy *copy = ended; copy; copy = transfer_of(copy)->next)
+		expect_end(copy);
 	share_links(pcie);
 	schedule(pcie);
 	while (ended) {

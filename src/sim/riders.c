@@ -53,6 +53,8 @@ int riders_take(struct flow *flow)
 	if (flow->left_bytes > flow->route->bound * RIDING * flow->latency_s)
 		return 0;
 	expect_members(flow);
+	if (flow->expect)
+		flow->expect(flow->arg, 0);
 	hope(flow);
 	return 1;
 }
@@ -155,6 +157,8 @@ static void on_ridden(struct plat_timer *timer)
 {
 	struct flow *flow = ORR_CONTAINER(timer, struct flow, event);
 
+	orr_bring(flow->arg); /* Whose end it is has waited. */
+	orr_bring((const char *)flow->arg + ORR_LINE_BYTES);
 	leave(flow);
 	solver_end(flow);
 }
@@ -428,6 +432,8 @@ static void look(struct solver *solver)
 static void ride(struct flow *flow, double until_s)
 {
 	flow->event.fire = on_ridden;
+	if (flow->expect)
+		flow->expect(flow->arg, 1);
 	join(flow);
 	flow_end_at(flow, until_s);
 }

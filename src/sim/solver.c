@@ -435,6 +435,7 @@ void solver_start(struct solver *solver, const struct flow_spec *spec, double st
 
 	*flow = (struct flow){.event.fire = on_enter,
 			      .done = spec->done,
+			      .expect = spec->expect,
 			      .arg = spec->arg,
 			      .route = route,
 			      .left_bytes = spec->bytes,

@@ -107,6 +107,7 @@ struct flow {
 	struct flow *next, *previous; /* that would ride, or rides */
 	uint64_t order;               /* in which they have started */
 	int slowed_by; /* which of the route's links, if it rides; UNHELD: its bound */
+	void (*expect)(void *arg, int step); /* of one that would ride, or NULL */
 };
 
 /* ---- a region, in memory of its own that is small and walked in order ---- */

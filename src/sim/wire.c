@@ -366,6 +366,7 @@ static void start_flow(struct wire *wire, const struct wire_transfer *transfer)
 		.bytes = bytes / pieces_at(&law->bandwidth_factor, bytes, 1) *
 			 stretch_of(transfer),
 		.done = transfer->done,
+		.expect = transfer->expect,
 		.arg = transfer->arg,
 	};
 

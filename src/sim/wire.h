@@ -39,6 +39,9 @@ struct wire_transfer {
 	double bytes, start_s;   /* start_s: not before now */
 	double stretch;          /* the bytes take so many times as long; 0: once */
 	void (*done)(void *arg); /* in kernel context, with sim->current unset */
+	/* NULL, or brings what done() will look at: may be called with steps 0, then 1,
+	 * at two events before. */
+	void (*expect)(void *arg, int step);
 	void *arg;
 };
 
@@ -121,6 +124,7 @@ struct flow_spec {
 	double latency_s; /* from its start to its first byte */
 	double bytes;     /* to transfer at the raw rate */
 	void (*done)(void *arg);
+	void (*expect)(void *arg, int step); /* the transfer's */
 	void *arg;
 };
 

@@ -144,9 +144,27 @@ static void look_between(struct sim_worker *sim_worker, double lasted_s)
 }
 
 /* What expect_begun() brought has left the cache when so many others have begun since. */
-enum { MANY_BEGUN = 500 };
+enum { MANY_BEGUN = 100 };
 
-/* Before its end touches one line after the other. */
+/* Of a node's fields those that the end of a task looks at. */
+enum { NODE_BYTES = 8 * ORR_LINE_BYTES };
+
+static void bring_lines(const void *object, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += ORR_LINE_BYTES)
+		orr_bring((const char *)object + at);
+}
+
+/* Before its end touches one line after the other, of a node that is far away. */
+static void expect_end(const struct plat *plat, const struct sim_worker *sim_worker)
+{
+	bring_lines(sim_worker->worker, sizeof(*sim_worker->worker));
+	if (sim_worker->job)
+		bring_lines(sim_worker->job, sizeof(*sim_worker->job));
+	bring_lines(plat->node, NODE_BYTES);
+}
+
+/* What its end releases, and whose turn that is then. */
 static void expect_release(const struct sim *sim, const struct sim_worker *sim_worker)
 {
 	unsigned nbegun = sim->nbegun - sim_worker->begun;
@@ -161,10 +179,11 @@ static void on_end(struct plat_timer *timer)
 {
 	struct sim_worker *sim_worker = ORR_CONTAINER(timer, struct sim_worker, end);
 	struct worker *worker = sim_worker->worker;
-	struct plat *plat = worker->node->plat;
+	struct plat *plat = timer->plat;
 	struct job *job = sim_worker->job;
 	double lasted_s;
 
+	expect_end(plat, sim_worker);
 	plat->sim->worker = worker;
 	worker->parked = 0;
 	if (job)

@@ -646,16 +646,30 @@ static void end_transfer(struct node *node)
 		plat_gate_open(plat, gate);
 }
 
+/* All of it at once. */
+static void expect_arrival(const struct transfer *transfer)
+{
+	const struct _starpu_data_state *datum = transfer->copy.owner;
+
+	orr_bring(transfer->from);
+	orr_bring(transfer->to);
+	orr_bring(datum->body);
+	orr_bring(&datum->body->valid);
+}
+
 static void arrived(struct plat_copy *plat_copy)
 {
 	struct transfer *transfer = ORR_CONTAINER(plat_copy, struct transfer, copy);
 	struct copy_state *source = transfer->from, *to = transfer->to;
-	starpu_data_handle_t datum = to->datum;
+	starpu_data_handle_t datum = plat_copy->owner;
 	struct node *node = datum->node;
-	unsigned from = source->memory, target = to->memory;
 	struct access *settled, *written = NULL;
+	unsigned from, target;
 	int resumed = 0;
 
+	expect_arrival(transfer);
+	from = source->memory;
+	target = to->memory;
 	if (convert(transfer))
 		return;
 	orr_lock(&datum->lock);

@@ -449,8 +449,18 @@ void data_end(struct node *node, starpu_data_handle_t handle)
 	data_free(node, handle);
 }
 
+/* Most data have not been used for long when they go. */
+static void expect_body(starpu_data_handle_t handle)
+{
+	const char *body = orr_load_ptr((void **)&handle->body);
+
+	for (size_t at = 0; body && at < sizeof(struct data_body); at += ORR_LINE_BYTES)
+		orr_bring(body + at);
+}
+
 void data_unregister(struct node *node, starpu_data_handle_t handle, int with_value)
 {
+	expect_body(handle);
 	if (duplicate_drop(handle))
 		return;
 	if ((data_flags(handle) & DATUM_CONTRIBUTED) && with_value)

@@ -19,11 +19,11 @@ enum { PATH_BYTES = SAMPLING_PATH_BYTES, HOST_BYTES = 512, MAX_HOSTS = 2 };
 
 struct model_store {
 	const struct knobs *knobs; /* borrowed from the world */
-	struct orr_lock lock;      /* of the two lists */
+	struct orr_lock lock;      /* of files and states */
 	struct model_file *files;
-	struct _starpu_perfmodel_state *states;
-	int told;    /* that measurements cannot be saved */
-	int nplaces; /* made for measurements since the files were read; atomic */
+	struct table states; /* by the address of their node: lists of them */
+	int told;            /* that measurements cannot be saved */
+	int nplaces;         /* made for measurements since the files were read; atomic */
 };
 
 struct model_store *model_store_new(const struct knobs *knobs)
@@ -46,17 +46,20 @@ static void file_free(struct model_file *file)
  * be told, and model_store_save() did so as each closed. */
 void model_store_free(struct model_store *store)
 {
-	struct _starpu_perfmodel_state *next_state;
+	struct _starpu_perfmodel_state *state, *next_state;
 	struct model_file *next;
+	size_t cursor = 0;
 
 	if (!store)
 		return;
-	for (struct _starpu_perfmodel_state *s = store->states; s; s = next_state) {
-		next_state = s->next;
-		model_own_clear(s);
-		free(s->answers);
-		free(s);
-	}
+	while ((state = table_next(&store->states, &cursor)))
+		for (; state; state = next_state) {
+			next_state = state->next;
+			model_own_clear(state);
+			free(state->answers);
+			free(state);
+		}
+	table_free(&store->states);
 	for (struct model_file *file = store->files; file; file = next) {
 		next = file->next;
 		file_free(file);
@@ -269,8 +272,7 @@ struct _starpu_perfmodel_state *model_state(struct node *node,
 		state->model = model;
 		state->node = node;
 		orr_lock_init(&state->lock);
-		state->next = store->states;
-		store->states = state;
+		state->next = table_put(&store->states, (uintptr_t)node, state);
 		model->is_init = 1;
 		/* Another model may have been here. */
 		orr_add((int *)&node->settings->nmodel_changes, 1);
@@ -307,37 +309,35 @@ static void state_free(struct _starpu_perfmodel_state *state)
 void model_state_drop(struct node *node, struct starpu_perfmodel *model)
 {
 	struct model_store *store;
-	struct _starpu_perfmodel_state **at;
+	struct _starpu_perfmodel_state *first, **at = &first;
+	uintptr_t owner;
 
 	if (!model->state)
 		return;
+	owner = (uintptr_t)model->state->node;
 	store = model->state->node->settings->models;
-	at = &store->states;
 	model_save(node, model);
 	orr_lock(&store->lock);
+	first = table_remove(&store->states, owner);
 	while (*at && *at != model->state)
 		at = &(*at)->next;
 	ORR_ASSERT(*at);
 	*at = model->state->next;
 	forget_own_file(store, model->state);
 	state_free(model->state);
+	if (first)
+		table_put(&store->states, owner, first);
 	orr_unlock(&store->lock);
 }
 
 void model_store_save(struct model_store *store, struct node *node)
 {
-	struct _starpu_perfmodel_state **at = &store->states;
+	struct _starpu_perfmodel_state *state, *next;
 
 	for (struct model_file *file = store->files; file; file = file->next)
 		file_save(node, file);
-	while (*at) {
-		struct _starpu_perfmodel_state *state = *at;
-
-		if (state->node != node) {
-			at = &state->next;
-			continue;
-		}
-		*at = state->next;
+	for (state = table_remove(&store->states, (uintptr_t)node); state; state = next) {
+		next = state->next;
 		state_free(state);
 	}
 }

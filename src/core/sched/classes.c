@@ -39,6 +39,7 @@ static int gather(struct classes *classes, struct node *node, int first, int npl
 		classes->seats[i] = (struct seat){.class = classes->n, .place = n};
 		workers[n++] = &node->workers[i];
 	}
+	classes->class[classes->n].memory = workers[0]->memory;
 	soonest_init(&classes->class[classes->n++].soonest, workers, n);
 	return nplaced + n;
 }

@@ -16,6 +16,7 @@
 struct class
 {
 	int nmembers; /* atomic */
+	unsigned memory;
 	struct soonest soonest;
 };
 

@@ -403,7 +403,7 @@ static void dmda_quiet(struct sched *sched, unsigned memory)
 	for (int i = 0; i < dmda->classes.n; i++) {
 		const struct soonest *class = &dmda->classes.class[i].soonest;
 
-		if (class->workers[0]->memory != memory)
+		if (dmda->classes.class[i].memory != memory)
 			continue;
 		for (int k = 0; k < class->n; k++)
 			if (sched_has(sched, class->workers[k]))

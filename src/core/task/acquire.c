@@ -167,6 +167,8 @@ void acquire_release(struct acquire *acquire)
 	struct ready ready = {0};
 
 	job_move(job, JOB_DONE);
+	if (node->commons) /* Nobody else changes what that looks at. */
+		deps_expect_release(job);
 	coherency_unpin(job);
 	deps_release(job, &ready);
 	/* The owner may use the struct again from here on. */

@@ -580,8 +580,10 @@ void deps_expect_release(const struct job *job)
 		orr_bring(job->accesses[i].datum);
 		orr_bring(job->accesses[i].copy);
 	}
-	for (int i = 0; i < job->naccesses; i++)
+	for (int i = 0; i < job->naccesses; i++) {
 		orr_bring(job->accesses[i].datum->body);
+		orr_bring(&job->accesses[i].datum->body->valid);
+	}
 	deps_expect_next(job);
 	deps_expect_ready(job);
 }

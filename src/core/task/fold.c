@@ -234,6 +234,19 @@ static void fill(const struct job *job, union whole *whole)
 	whole->task.starpu_private = (void *)job;
 }
 
+/* Who places the task asks for one line after the other. */
+static void expect_codelet(const struct starpu_codelet *cl)
+{
+	if (!cl)
+		return;
+	orr_bring(cl);
+	orr_bring(&cl->model);
+	orr_bring(&cl->cpu_funcs);
+	orr_bring(&cl->cuda_funcs);
+	orr_bring(&cl->nbuffers);
+	orr_bring(&cl->flags);
+}
+
 void fold_out(struct job *job)
 {
 	struct node *node = job->node;
@@ -243,6 +256,7 @@ void fold_out(struct job *job)
 	whole = pool_get(&node->folder->wholes);
 	orr_unlock(&node->pool_lock);
 	fill(job, whole);
+	expect_codelet(whole->task.cl);
 	job->task = &whole->task;
 	job->is_folded = 0;
 }
