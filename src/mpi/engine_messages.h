@@ -30,8 +30,7 @@ _Static_assert(offsetof(struct parcel, message.head) == ORR_LINE_BYTES &&
 		       offsetof(struct parcel, message.backend) == 2 * ORR_LINE_BYTES,
 	       "a small message has two lines of the cache");
 
-/* What was given back last will be got soon, and so much of it written; its first line
- * has come with pool_get(). */
+/* All of its lines. */
 static inline void request_expect(const struct request *request)
 {
 	for (size_t at = 0; at < sizeof(*request); at += ORR_LINE_BYTES)
@@ -55,6 +54,8 @@ static inline void engine_bring(const struct engine *engine)
 	orr_bring(&mpi->standstill);
 }
 
+/* What was given back last will be got soon, and so much of it written; its first line
+ * has come with pool_get(). */
 static inline void engine_expect(const struct pool *pool, size_t bytes)
 {
 	const char *next = (pool->common ? pool->common : pool)->free_list;

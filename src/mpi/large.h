@@ -34,6 +34,7 @@
 
 struct early;
 struct half;
+struct net_bulk;
 struct mpi;
 struct request;
 
@@ -71,10 +72,9 @@ void large_on_keep(struct mpi *mpi, int owner, const struct wire_head *head);
 int large_offer(const struct mpi *mpi, const struct request *request, uint64_t *from);
 /* It is announced as pushed. */
 void large_push(struct mpi *mpi, struct request *request);
-/* The receiver of a send of this node is ready. */
-struct net_bulk;
 /* See net.h. */
 void large_expect_end(const struct net_bulk *bulk, int step);
+/* The receiver of a send of this node is ready. */
 void large_on_grant(struct mpi *mpi, const struct wire_head *head);
 /* The receiver of a send of this node has taken the payload itself. */
 void large_on_taken(struct mpi *mpi, const struct wire_head *head);

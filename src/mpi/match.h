@@ -36,10 +36,10 @@ struct match {
 void match_free(struct match *match);
 /* comm, source and tag of entry are set. */
 void match_add(struct match *match, struct match_entry *entry);
-/* The oldest entry with the key, taken out, or NULL. */
 /* Who has the key will be taken soon: steps 0 and 1 bring it near. */
 void match_expect(const struct match *match, uint64_t comm, int source, int64_t tag,
 		  int step);
+/* The oldest entry with the key, taken out, or NULL. */
 struct match_entry *match_take(struct match *match, uint64_t comm, int source,
 			       int64_t tag);
 /* All entries; start with *cursor = 0 and *entry = NULL.  0 at the end. */
