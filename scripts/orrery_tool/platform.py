@@ -111,6 +111,8 @@ def platform_hosts(path):
 
 def hostfile_lines(path):
     """The lines of a host file that say something, with their numbers."""
+    if os.path.isdir(path):
+        raise Refusal("host file %s is a directory; expected a file with lines HOST or HOST:COUNT" % path)
     if not os.path.isfile(path):
         raise Refusal("host file %s does not exist" % path)
     try:
