@@ -420,8 +420,8 @@ static void values_that_no_cache_holds_are_slower(void)
 	stop();
 }
 
-/* Of 64 KiB as often slower as small_copy_factors say, of 1 MiB as copy_factors say, or not
- * at all without; between them as a power of the size. */
+/* Of 64 KiB as often slower as small_copy_factors say, of 1 MiB as copy_factors say, or
+ * not at all without; between them as a power of the size. */
 static void small_values_have_factors_of_their_own(void)
 {
 	static const unsigned bytes[NVALUES] = {1 << 16, 1 << 18, 1 << 20};
