@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 
-from orrery_tool.words import Refusal
+from orrery_tool.words import Refusal, near_file
 
 
 class Place:
@@ -107,7 +107,7 @@ class Place:
         raise Refusal("platform file %s does not exist; give the path of a SimGrid "
                       "platform or of a description, or one of the shipped names (%s)%s"
                       % (name, ", ".join(names),
-                         "; did you mean %s?" % near[0] if near else ""))
+                         near_file(name) or ("; did you mean %s?" % near[0] if near else "")))
 
 
 def read_conf(path):

@@ -111,6 +111,8 @@ def platform_hosts(path):
 
 def hostfile_lines(path):
     """The lines of a host file that say something, with their numbers."""
+    if os.path.isdir(path):
+        raise Refusal("host file %s is a directory; expected a file with lines HOST or HOST:COUNT" % path)
     if not os.path.isfile(path):
         raise Refusal("host file %s does not exist" % path)
     try:
@@ -176,8 +178,10 @@ def choose_hosts(args):
         hosts = platform_hosts(args.sim)
     names = read_hostfile(args.hostfile, hosts, args.n) if args.hostfile else hosts
     if len(names) < args.n:
-        raise Refusal("%s has %d host%s, -n asks for %d ranks; use -n %d, a larger platform, "
+        larger = "--sim %s:%d" % (args.machine, args.n) if re.fullmatch(r"[a-z]+[0-9]*", args.machine) \
+            and not args.hostfile and not os.path.exists(args.machine) else "a larger platform"
+        raise Refusal("%s has %d host%s, -n asks for %d ranks; use -n %d, %s, "
                       "or a --hostfile that names hosts several times"
                       % (args.hostfile or args.machine, len(names), "s" * (len(names) != 1), args.n,
-                         len(names)))
+                         len(names), larger))
     return names[:args.n]

@@ -308,6 +308,8 @@ class Reader:
         try:
             with open(self.path, "rb") as f:
                 mark = f.read(3)
+                if not mark:
+                    raise Refusal("%s is empty; expected a SimGrid platform, or a description NAME.toml" % self.path)
                 if mark.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                     raise Refusal("%s:1: it begins with a byte order mark, and SimGrid reads none; save it "
                                   "as UTF-8 without one" % self.path)

@@ -13,7 +13,7 @@ from orrery_tool.platform_describe import Description, Figure, Library, read_tex
 from orrery_tool.platform_simgrid import cache_directory, simgrid_takes
 from orrery_tool.platform_starpu import bus_of, calibrations_in, is_bus, is_machine
 from orrery_tool.platform_write import Writer
-from orrery_tool.words import Parser, Refusal, write_text
+from orrery_tool.words import Parser, Refusal, near_file, write_text
 
 
 def platform_parser():
@@ -77,8 +77,8 @@ def description_of(library, machine):
                                                           " or ".join(inside[:5]) if inside else
                                                           "expected a file NAME.toml, or a calibration of StarPU's"))
     if name not in library.ready():
-        raise Refusal("platform: %s is no file and no ready machine; there are %s" % (
-            machine, ", ".join(library.ready())))
+        raise Refusal("platform: %s is no file and no ready machine; there are %s%s" % (
+            machine, ", ".join(library.ready()), near_file(machine)))
     description = library.read(library.path(name))
     if nodes:
         description.override("nodes=" + nodes)

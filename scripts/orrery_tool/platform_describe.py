@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 
-from orrery_tool.platform_hints import IN_OTHER_WORDS, OTHER_NAMES, meant, shown, toml_remedy
+from orrery_tool.platform_hints import APART, IN_OTHER_WORDS, OTHER_NAMES, meant, shown, toml_remedy
 from orrery_tool.platform_limits import check_count, check_figure, forget_shape
 from orrery_tool.platform_units import KINDS, read_quantity
 from orrery_tool.words import Refusal
@@ -159,6 +159,8 @@ def key_remedy(name, table, keys):
     near.sort(key=lambda key: sorted(key) != sorted(lower)) # two letters that changed places
     if elsewhere and "partition" in table and elsewhere[0] == "[node]":
         return "it belongs in [partition.node] below it; move it there"
+    if "partition" in table and name in NETWORK_KEYS:
+        return "it belongs above the first [table]; " + APART
     if elsewhere:
         return "it belongs in %s; move it there" % elsewhere[0] if elsewhere[0] != "the top" \
             else "it belongs above the first [table]; move it there"

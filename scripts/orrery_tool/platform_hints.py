@@ -26,6 +26,8 @@ OTHER_NAMES = {
     "radix": "switch_ports", "ports": "switch_ports", "taper": "oversubscription",
     "hosts_per_router": "nodes_per_router", "partitions": "partition", "nodeset": "partition",
 }
+APART = "all partitions are of one network; two networks and a link between them are two <cluster>s in a " \
+    "platform of SimGrid's, see \"orrery help platforms\""
 IN_OTHER_WORDS = {
     "groups": "the number of groups follows from nodes, nodes_per_router, routers and chassis",
     "levels": "a fat tree has as many levels as its nodes need, or tree says them",
@@ -36,6 +38,15 @@ IN_OTHER_WORDS = {
                "backbone_bandwidth; leave it out",
     "range": "nodes are numbered in the order of the partitions; say how many: nodes = 8",
     "speedup": "kernels take their time from performance models; leave it out",
+    "backbone_latency": "a message takes the latency, whatever it crosses; leave it out",
+    "nvlink_latency": "copies between GPUs take pcie_latency, too; leave it out",
+    "disk_size": "STARPU_DISK_SWAP_SIZE says how much a program may write there; leave it out",
+    "disk_capacity": "STARPU_DISK_SWAP_SIZE says how much a program may write there; leave it out",
+    "hyperthreading": "cores are those that workers run on, at the speed of their models; leave it out",
+    "threads_per_core": "cores are those that workers run on, at the speed of their models; leave it out",
+    **dict.fromkeys(("nics", "nic", "hcas", "rails"),
+                    "bandwidth, above the first [table], is that of all ports of a node together"),
+    **dict.fromkeys(("uplink", "uplink_bandwidth", "partition_link", "partition_bandwidth", "bottleneck"), APART),
 }
 UNIT = r"\s*(\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-zµμ /]*)\s*"
 PLAIN = {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "–": "-", "—": "-"}
@@ -61,6 +72,8 @@ def units_meant(kind, number, word):
             return [word.strip() + "/s"]
         if "bit" in lower or "byte" in lower:
             return [prefix + ("bit/s" if "bit" in lower else "B/s")]
+        if re.fullmatch(r"[kmgt]be", lower): # 10GbE
+            return [prefix + "bit/s"]
         if re.fullmatch(r"[kmgtp]?i?b?(/s|ps|/sec|persecond)?", lower):
             return [(prefix or "G") + "bit/s", (prefix or "G") + "B/s"]
     if kind == "bytes" and re.fullmatch(r"[kmgtp]?i?(b|byte|bytes|bit|o)?", lower):

@@ -23,13 +23,16 @@ COSTS = r"\w+_cost|poll_wait"
 USUAL = (
     ("bandwidth", "(pcie|host|nvlink|numa)_bandwidth", (1e8, 1e14), "bytes per second",
      "100 MB/s to 100 TB/s"),
+    ("bandwidth", "disk_.*", (1e6, 2e11), "bytes per second", "1 MB/s to 200 GB/s"),
+    ("bandwidth", "bandwidth", (1e6, 9e11), "bytes per second", "1 MB/s to 900 GB/s"),
     ("bandwidth", ".*", (1e6, 1e14), "bytes per second", "1 MB/s to 100 TB/s"),
     ("time", "(latency|link_latency|hop_latency)", (1e-8, 0.2), "seconds",
      "10 ns in a machine to 200 ms around the earth"),
     ("time", "(pcie|numa|loopback)_latency", (1e-9, 1e-3), "seconds", "1 ns to 1 ms"),
     ("time", "disk_latency", (1e-7, 0.1), "seconds", "100 ns to 100 ms"),
     ("bytes", "gpu_memory", (64e6, 10e12), "bytes", "64 MB to 10 TB"),
-    ("bytes", ".*", (64e6, 1e15), "bytes", "64 MB to 1 PB"),
+    ("bytes", ".*", (64e6, 1e14), "bytes", "64 MB to 100 TB"),
+    ("count", "cores", (1, 1024), "to a socket", "1 to 1024"),
     ("gflops", "cpu_.*", (1e-3, 1e4), "GFlop/s", "1 MFlop/s to 10 TFlop/s of a core"),
     ("gflops", "gpu_.*", (1, 1e7), "GFlop/s", "1 GFlop/s to 10 PFlop/s"),
 )
@@ -139,7 +142,7 @@ def unusual(figures, keys):
     """A sentence on each figure that no machine of today has."""
     for name, figure in figures.items():
         range_ = usual(keys.get(name), name)
-        if range_ and figure.value and is_said(figure) \
+        if range_ and (figure.value or name == "latency") and is_said(figure) \
                 and not range_[0][0] <= figure.value <= range_[0][1]:
             yield "%s: %s is %g %s; is that meant? Usual are %s" % (
                 figure.where, name, figure.value, range_[1], range_[2])

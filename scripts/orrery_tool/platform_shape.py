@@ -162,8 +162,8 @@ def dragonfly(nodes, top):
     parameters = "%d,%d;%d,%d;%d,%d;%d" % (groups, links[0], chassis, links[1], routers,
                                            links[2], each)
     return Shape("DRAGONFLY", parameters, groups * chassis * routers * each, 2,
-                 "dragonfly: %d groups of %d chassis of %d routers with %d nodes"
-                 % (groups, chassis, routers, each), notes)
+                 "dragonfly: %d group%s of %d chassis of %d routers with %d nodes"
+                 % (groups, "s" * (groups != 1), chassis, routers, each), notes)
 
 
 SHAPES = {"switch": switch, "fat tree": fat_tree, "torus": torus, "dragonfly": dragonfly}

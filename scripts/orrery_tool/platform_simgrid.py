@@ -74,6 +74,7 @@ os._exit(0)
 """
 
 
+EXCEPTION = re.compile(r"^Uncaught exception [\w:]+( by [\w/]+)?: ")
 # For what SimGrid says.
 REMEDIES = (
     ("parent of this NetZone", "several clusters stand inside one <zone id=\"all\" routing=\"Full\">, with a "
@@ -215,16 +216,17 @@ def check_platform(args, smpi, names):
                           % (args.sim, -out.returncode, *ends[-1]))
         raise Refusal("platform file %s: there is no route from host %s to host %s%s; add a %s "
                       "with its links, or take hosts that reach each other (--hostfile)" % (
-                          args.sim, *ends[-1], ": " + said[0][:200] if said else "",
-                          "<zoneRoute> between their zones" if "gateways" in "".join(said) else "<route>"))
+                          args.sim, *ends[-1], ": " + EXCEPTION.sub("", said[0])[:200] if said else "",
+                          "<zoneRoute> between their zones" if re.search("gateways|No route from", "".join(said))
+                          else "<route>"))
     words = bad_attribute(said[0], args.sim) or misplaced(said[0], args.sim) if said else ""
     if words:
         raise Refusal(words)
-    words = re.sub(r"^Uncaught exception [\w:]+( by [\w/]+)?: ", "", said[0])[:300].replace(
+    words = EXCEPTION.sub("", said[0])[:300].replace(
         "does name a node", "names no host or router") if said else \
         "it ends without saying why (status %d)" % out.returncode
     # It puts names on lines of their own, and its place into the sentence.
-    words = re.sub(r"\.? *Existing netpoints: *$", "", words)
+    words = re.sub(r"\.? *(Existing netpoints: *)?$", "", words)
     place = re.match(r"Parse error at (\S.*?:\d+): ", words)
     raise Refusal("platform file %s: SimGrid does not take it: %s%s" % (
         place.group(1) if place else place_of(args.sim, words), words[place.end() if place else 0:],

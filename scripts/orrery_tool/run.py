@@ -40,11 +40,27 @@ OF_OTHERS = {
 class RunParser(Parser):
     """Options of the launchers that people know have a remedy."""
 
+    argv = ()
+
+    def order(self):
+        """What is wrong with the order of words where no -n was found, or with the first of them."""
+        first = self.argv[0] if self.argv else ""
+        if first.startswith("-") and first not in self._option_string_actions:
+            return first.partition("=")[0]
+        for word in self.argv if not first.startswith("-") else ():
+            if re.fullmatch(r"-np?(=?[0-9]+)?", word):
+                raise Refusal("run: %s stands behind the program %s, which would receive it; options come first: "
+                              "orrery run -n N [options] ./app ARGS" % (word, first))
+        return ""
+
     def error(self, message):
-        option = unknown_option(message)
+        missing = "required: -n/-np" in message
+        option = self.order() if missing else unknown_option(message)
         remedy = OF_OTHERS.get(option.lstrip("-"))
         if remedy:
             raise Refusal("orrery run has no option %s: %s" % (option, remedy))
+        if missing:
+            raise Refusal("run: it is not said how many ranks: orrery run -n N [options] ./app ARGS")
         super().error(message)
 
 
@@ -104,12 +120,23 @@ def run_parser():
     return parser
 
 
+def taken_for_value(args):
+    """Words on an option without its value, which took the program for it; or ""."""
+    for option, value in (("--sim", args.sim), ("--hostfile", args.hostfile), ("--trace", args.trace),
+                          ("--comm-matrix", args.comm_matrix)):
+        if value and os.path.isfile(value) and os.access(value, os.X_OK):
+            return ": %s takes %s for its value, and wants one of its own before it" % (option, value)
+    return ""
+
+
 def command_run(place, argv):
-    args = run_parser().parse_args(argv)
+    parser = run_parser()
+    parser.argv = argv
+    args = parser.parse_args(argv)
     if args.app and args.app[0] == "--":
         args.app.pop(0)
     if not args.app:
-        raise Refusal("no program given; usage: orrery run -n N [options] ./app ARGS")
+        raise Refusal("no program given%s; usage: orrery run -n N [options] ./app ARGS" % taken_for_value(args))
     args.machine = args.sim            # as the user calls it
     if args.sim is not None:
         args.sim = place.platform(args.sim)

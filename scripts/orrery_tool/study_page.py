@@ -102,11 +102,13 @@ class Charts:
                             if row[self.x] in place)
             series.append({"label": self.label(self.lines, key), "x": [p[0] for p in points],
                            "y": [p[1] for p in points]})
+        there = {row[self.x] for row in self.good}
+        values = [value for value in values if as_text(value) in there] or values
         log_x = is_numeric and min(values) > 0 and spread(values) >= WIDE
         return {"title": title, "x": self.x, "series": series, "log_y": log_y, "log_x": log_x,
                 "x_ticks": sorted(values) if is_numeric and len(values) <= 12 else
                 [v for i, v in enumerate(sorted(values)) if i % 2 == 0] if is_numeric else [],
-                "names": [] if is_numeric else [as_text(value) for value in values]}
+                "names": [] if is_numeric else list(place)}
 
     def page(self):
         """What study_png.py draws; None: there is nothing to draw."""

@@ -38,6 +38,11 @@ def style(axes):
     axes.set_axisbelow(True)
 
 
+def are_apart(ticks):
+    """So that their figures do not overlap beside each other."""
+    return 0 < len(ticks) < 9 and all(b - a > 0.08 * (ticks[-1] - ticks[0]) for a, b in zip(ticks, ticks[1:]))
+
+
 def lines(axes, chart):
     for i, series in enumerate(chart["series"]):
         axes.plot(series["x"], series["y"], label=series["label"].replace("$", r"\$"),
@@ -53,6 +58,9 @@ def lines(axes, chart):
         axes.set_xticks(range(len(chart["names"])))
         axes.set_xticklabels(chart["names"], rotation=0 if len(chart["names"]) < 6 else 30,
                              ha="center" if len(chart["names"]) < 6 else "right")
+    elif are_apart(chart["x_ticks"]):
+        axes.set_xticks(chart["x_ticks"])
+        axes.xaxis.set_major_formatter(FuncFormatter(number))
     elif all(float(x).is_integer() for series in chart["series"] for x in series["x"]):
         axes.xaxis.get_major_locator().set_params(integer=True)
     if chart["log_y"]:
@@ -60,9 +68,6 @@ def lines(axes, chart):
         axes.yaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_major_formatter(FuncFormatter(number))
         axes.yaxis.set_minor_formatter(NullFormatter())
-    else:
-        most = axes.dataLim.y1
-        axes.set_ylim(0, 1.05 * most if 0 < most < float("inf") else None) # room for the markers
     axes.set_title(chart["title"], fontsize=10, color=DARK, loc="left")
     axes.set_xlabel(chart["x"], fontsize=10, color=DARK)
     style(axes)
@@ -103,6 +108,10 @@ def draw(page):
         axes.axis("off")
     for axes, chart in zip(grid.flat, charts):
         (bars if "bars" in chart else lines)(axes, chart)
+    # All charts of a picture share their y axis: it holds the points of each.
+    most = max(axes.dataLim.y1 for axes in grid.flat[:len(charts)])
+    if not any("bars" in chart or chart["log_y"] for chart in charts):
+        grid.flat[0].set_ylim(0, 1.05 * most if 0 < most < float("inf") else None) # room for the markers
     for axes in grid[:, 0]:
         axes.set_ylabel(page["y"], fontsize=10, color=DARK)
     handles, labels = grid.flat[0].get_legend_handles_labels()

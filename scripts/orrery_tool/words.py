@@ -33,6 +33,13 @@ class Parser(argparse.ArgumentParser):
                                                         self.prog))
 
 
+def near_file(name):
+    """"; did you mean NAME.toml?" of a description or platform that is there under another ending, or ""."""
+    stem = re.sub(r"\.(toml|xml)$", "", name)
+    near = [stem + end for end in (".toml", ".xml") if os.path.isfile(stem + end)]
+    return "; did you mean %s?" % " or ".join(near) if near else ""
+
+
 def read_number(path, default):
     try:
         with open(path, encoding="ascii") as f:

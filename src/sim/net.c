@@ -57,11 +57,11 @@ double net_carried_bytes(const struct net_message *message)
 {
 	size_t bytes = 0;
 
-	for (; message; message = message->next) {
-		ORR_ASSERT(message->head_bytes <= NET_HEAD_BYTES);
-		bytes += message->head_bytes + message->body_bytes;
-	}
-	return (double)bytes;
+	for (; message->next; message = message->next)
+		bytes += net_message_bytes(message);
+	ORR_ASSERT(message->head_bytes <= NET_HEAD_BYTES);
+	bytes += net_aligned(NET_FRAME_BYTES + message->head_bytes);
+	return (double)(bytes + message->body_bytes);
 }
 
 void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes,

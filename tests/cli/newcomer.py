@@ -138,6 +138,9 @@ cold_costs = "0:4e-7;98304:1e-6"
 # laboratory: (what is replaced, by what, words of the refusal)
 MISTAKES = {
     "gpus": (
+        ("gpus = 4", "gpus = 4\nnvlink_latency = \"1 us\"", [":10:", "take pcie_latency, too"]),
+        ("gpus = 4", "nics = 4", [":9:", "all ports of a node together"]),
+        ("sockets = 2", "hyperthreading = true", [":6:", "cores are those that workers run on"]),
         ("nodes = 32", "nodes = 32 nodes", [":1:", "has no unit: nodes = 32"]),
         ("nodes = 32", "nodes = \"32 nodes\"", [":1:", "a whole number; did you mean 32?"]),
         ("nodes = 32", "Nodes = 32", [":1:", "did you mean nodes?"]),
@@ -169,6 +172,7 @@ MISTAKES = {
         ("gpus = 4", "[network]\nx = 1", [":9:", "no such table", "[[partition]]"]),
     ),
     "ethernet": (
+        ("10 Gbit/s", "10GbE", [":3:", "did you mean \"10 Gbit/s\"?"]),
         ("10 Gbit/s", "10 GB", [":3:", "did you mean \"10 GB/s\"?"]),
         ("10 Gbit/s", "10 GiB", [":3:", "did you mean \"10 GiB/s\"?"]),
         ("10 Gbit/s", "10 Gbit", [":3:", "did you mean \"10 Gbit/s\"?"]),
@@ -223,6 +227,8 @@ MISTAKES = {
         ("dragonfly", "dragon fly", [":2:", "did you mean \"dragonfly\"?"]),
     ),
     "mixed": (
+        ("nodes = 12", "nodes = 12\nbandwidth = \"1 GB/s\"", [":10:", "above the first [table]", "<cluster>s"]),
+        ("link = \"EDR\"", "uplink_bandwidth = \"1 GB/s\"", [":1:", "are of one network", "<cluster>s"]),
         ("\"gpu\"", "\"cpu\"", [":8:", "two partitions are called \"cpu\""]),
         ("nodes = 12", "nodes = 0", [":9:", "nodes is 0, expected 1"]),
         ("nodes = 100", "node = 100", [":6:", "did you mean nodes = 100?"]),
@@ -268,6 +274,7 @@ MISTAKES = {
         ("fat tree", "torus", [":3:", "tree is of a network = \"fat tree\""]),
     ),
     "numa": (
+        ("disks = 2", "disk_size = \"2 TB\"", [":9:", "STARPU_DISK_SWAP_SIZE"]),
         ("sockets = 2", "sockets = 4", [":6:", "16 main memories", "knows 8"]),
         ("numa_per_socket = 4", "numa_per_socket = 0", [":6:", "expected 1 to 8"]),
         ("40 GB/s", "0 GB/s", [":7:", "numa_bandwidth is 0"]),
@@ -278,6 +285,7 @@ MISTAKES = {
         ("disks = 2\n", "", [":9:", "how many disks"]),
     ),
     "backbone": (
+        ("backbone_bandwidth", "backbone_latency", [":4:", "takes the latency, whatever it crosses"]),
         ("10 Gbit/s", "0 Gbit/s", [":4:", "backbone_bandwidth is 0"]),
         ("backbone_bandwidth", "bb_bw", [":4:", "did you mean backbone_bandwidth?"]),
         ("5 GB/s", "0 GB/s", [":5:", "loopback_bandwidth is 0"]),
@@ -316,6 +324,11 @@ MISTAKES = {
 # laboratory, what is replaced, by what, words that are said of what is taken nevertheless
 REMARKS = (
     ("gpus", "512 GB", "512 B", "lab.toml:7: memory is 512 bytes; is that meant?"),
+    ("gpus", "512 GB", "512 TB", "lab.toml:7: memory is 5.12e+14 bytes; is that meant?"),
+    ("ethernet", "10 Gbit/s", "1 TB/s", "lab.toml:3: bandwidth is 1e+12 bytes per second; is that meant?"),
+    ("ethernet", "20 us", "0 us", "lab.toml:4: latency is 0 seconds; is that meant?"),
+    ("ethernet", "cores = 12", "cores = 12000", "lab.toml:8: cores is 12000 to a socket; is that meant?"),
+    ("numa", "3 GB/s", "3 TB/s", "lab.toml:10: disk_read_bandwidth is 3e+12 bytes per second"),
     ("gpus", "gpus = 4\n", "", "lab.toml:8: nothing says how many GPUs a node has: 1 is taken"),
     ("gpus", "sockets = 2", "cores = 128", "lab.toml:6: cores is 128, and a socket of the epyc-7763"),
     ("ethernet", "20 us", "20 s", "lab.toml:4: latency is 20 seconds; is that meant?"),
@@ -474,6 +487,31 @@ def in_xml(claims):
         refusal, said = check(old, new)
         wrong += ["%s: %s, %s" % (new, refusal, said)] if refusal or words not in said else []
     claims.verdict("%d_mistakes_in_xml" % len(IN_XML), not wrong, "; ".join(wrong))
+    open("empty.xml", "w", encoding="utf-8").close()
+    for arguments, words in ((["--check", "empty.xml"], "empty.xml is empty; expected a SimGrid platform"),
+                             (["lab.yaml"], "is no file and no ready machine"),
+                             (["lab"], "did you mean lab.toml or lab.xml?")):
+        refusal = start(arguments)[0]
+        claims.verdict("of_files_" + arguments[-1], refusal and words in refusal, refusal)
+
+
+def two_networks(claims):
+    """The platform of two clusters that the manual shows is taken as it stands."""
+    with open(os.path.join(SRC, "doc", "platforms.md"), encoding="utf-8") as f:
+        text = f.read()
+    start_at = text.index("    <?xml")
+    shown = text[start_at:text.index("</platform>", start_at)] + "</platform>\n"
+    with open("two.xml", "w", encoding="utf-8") as f:
+        f.write("\n".join(line[4:] for line in shown.split("\n")))
+    refusal, said = start(["--check", "two.xml"])
+    claims.verdict("two_networks", (refusal, said) == (None, ""), "%s %s" % (refusal, said))
+    with open("two.xml", encoding="utf-8") as f:
+        text = f.read()
+    with open("two.xml", "w", encoding="utf-8") as f:
+        f.write(text[:text.index("<zoneRoute")] + text[text.index("</zoneRoute>") + len("</zoneRoute>"):])
+    refusal = start(["--check", "two.xml"])[0]
+    claims.verdict("two_networks_apart", refusal and "No route from 'new' to 'old'; add a <zoneRoute>" in refusal
+                   and "xception" not in refusal, refusal)
 
 
 def encodings(claims):
@@ -511,6 +549,7 @@ def main():
         good(claims)
         mistakes(claims)
         in_xml(claims)
+        two_networks(claims)
         encodings(claims)
         changes(claims)
         os.chdir("/")

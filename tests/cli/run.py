@@ -133,6 +133,15 @@ def real(suite):
                    "./hello", says="transport ucx")
     suite.refuses("missing_hostfile", "run", "-n", "1", "--hostfile", "nothing", "./hello",
                   says=["host file nothing does not exist"])
+    suite.refuses("hostfile_that_is_a_directory", "run", "-n", "1", "--hostfile", ".", "./hello",
+                  says=["host file . is a directory"])
+    suite.refuses("options_behind_the_program", "run", "./hello", "-n", "2", says=[
+        "-n stands behind the program ./hello", "options come first"])
+    suite.refuses("an_option_of_smpirun_first", "run", "-platform", "lab.toml", "-np", "2", "./hello",
+                  says=["no option -platform", "--sim PLATFORM"])
+    suite.refuses("no_number_of_ranks", "run", "--progress", "./hello", says=["how many ranks", "-n N"])
+    suite.refuses("a_program_as_an_options_value", "run", "-n", "1", "--trace", "./hello",
+                  says=["--trace takes ./hello for its value"])
     suite.refuses("unknown_command", "fly", says=["no command fly"])
 
 

@@ -3,6 +3,7 @@
 # Copyright (c) 2026 The Orrery authors
 """orrery study: all runs, each once, whatever comes between; what is found is kept."""
 import csv
+import json
 import os
 import re
 import resource
@@ -31,6 +32,14 @@ tile = 960
 [results]
 speed = '^speed: ([0-9.]+)'
 """ % CHOLESKY
+# What charts of one y axis show of it, and their ticks
+DRAW = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import study_png
+axes = study_png.draw(json.loads(sys.argv[2])).axes[:3]
+print(all(one.get_ylim()[0] == 0 and one.get_ylim()[1] > 9 for one in axes), [int(x) for x in axes[0].get_xticks()])
+"""
 
 
 def read(suite, *path):
@@ -65,6 +74,12 @@ def sweep(suite):
     suite.verdict("a_page_is_written", "<table>" in read(suite, "sweep", "index.html"), "none")
     suite.verdict("a_picture_is_drawn", exists(suite, "sweep", "runs.png") and
                   "<svg" in read(suite, "sweep", "index.html"), output)
+    charts = [{"title": "", "x": "nodes", "names": [], "log_x": False, "log_y": False, "x_ticks": [16, 32, 64],
+               "series": [{"label": "one", "x": [16, 64], "y": [high, 1]}]} for high in (9, 7, 2)]
+    drawn = subprocess.run([sys.executable, "-c", DRAW, os.path.join(SRC, "scripts", "orrery_tool"),
+                            json.dumps({"title": "", "y": "s", "charts": charts})], capture_output=True, text=True)
+    if drawn.returncode != 77: # matplotlib is there
+        suite.verdict("charts_hold_the_points_of_all", drawn.stdout == "True [16, 32, 64]\n", drawn)
     suite.write("vague.toml", STUDY.replace("'^speed", "'speed") + "gone = 'no such words: (.*)'\n")
     status, output = suite.orrery("study", "vague.toml", "--set", "nb=2", "--set", "flops=1")
     suite.verdict("vague_results_are_spoken_of_once", status == 0 and output.count(

@@ -31,6 +31,9 @@ link = "EDR"
 [node]
 cores = 4
 """
+# Where what goes before each message is a quarter of its time.
+SLOW_RING = (2, 40, 8)
+SLOW = "nodes = 2\nbandwidth = \"100 kB/s\"\nlatency = \"10 us\"\n[node]\ncores = 4\n"
 # Which of two large values that are asked for at one date comes first decides what is sent next.
 FEW_ROUNDS, LARGE = 4, 65536
 
@@ -71,6 +74,10 @@ def main():
         with open(path, "w", encoding="utf-8") as f:
             f.write(DESCRIPTION)
         cases = [(path, *LONG_FLOOD, ("flood",))]
+        path = os.path.join(directory, "slow.toml")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(SLOW)
+        cases.append((path, *SLOW_RING, ("ring",)))
         cases += [(platform, n, FEW_ROUNDS if size >= LARGE else rounds, size, PATTERNS)
                   for platform, n, rounds in MACHINES for size in SIZES]
         jobs = [(case, [pool.submit(play, *case, transport)
