@@ -9,6 +9,7 @@
  *        calibrate_costs gaps [ROUNDS]         the same, all cores: from kernel to kernel
  *        calibrate_costs insert [ROUNDS]       with STARPU_MPI_FAKE_SIZE=2: insertions
  *        mpirun -n 2 calibrate_costs messages [ROUNDS]   beside tasks; of many bytes
+ *        mpirun -n 2 calibrate_costs exchanges [ROUNDS]  insertions that send or receive
  *        calibrate_costs cores [ROUNDS]        no task: a line of the cache between cores
  *
  * Each but gaps and cores with one CPU worker (STARPU_NCPU=1); with STARPU_SCHED.  Lines
@@ -628,6 +629,67 @@ static int measure_messages(int rounds)
 	return 0;
 }
 
+/* ---- insertions that send or receive --------------------------------------- */
+
+enum { EXCHANGES = 1000, EXCHANGED = 1 << 14 };
+
+#define OF_ONE(what, mode)                                                               \
+	static struct starpu_codelet what##_codelet = {.cpu_funcs = {note_begin},        \
+						       .nbuffers = 1,                    \
+						       .modes = {mode},                  \
+						       .model = &starpu_perfmodel_nop}
+OF_ONE(make, STARPU_W);
+OF_ONE(use, STARPU_R);
+
+/* Processor time of an insertion of a task of rank 1 that reads a value of the owner's,
+ * which has just been made. */
+static double use_s(const starpu_data_handle_t *values, int owner)
+{
+	double start_s;
+
+	for (int i = 0; i < EXCHANGES; i++)
+		starpu_mpi_task_insert(WORLD, &make_codelet, STARPU_W, values[i],
+				       STARPU_EXECUTE_ON_NODE, owner, 0);
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_mpi_barrier(WORLD);
+	start_s = processor_s();
+	for (int i = 0; i < EXCHANGES; i++)
+		starpu_mpi_task_insert(WORLD, &use_codelet, STARPU_R, values[i],
+				       STARPU_EXECUTE_ON_NODE, 1, 0);
+	start_s = (processor_s() - start_s) / EXCHANGES;
+	starpu_mpi_wait_for_all(WORLD);
+	return start_s;
+}
+
+static int measure_exchanges(int rounds)
+{
+	static starpu_data_handle_t values[2][EXCHANGES];
+	static struct samples samples[] = {{.name = "exchange_send"},
+					   {.name = "exchange_receive"}};
+	double own_s;
+
+	if (starpu_mpi_init_conf(NULL, NULL, 1, WORLD, NULL))
+		return 77;
+	MPI_Comm_rank(WORLD, &rank);
+	for (int i = 0; i < 2 * EXCHANGES; i++) {
+		starpu_data_handle_t *value = &values[i / EXCHANGES][i % EXCHANGES];
+
+		starpu_vector_data_register(value, -1, 0, EXCHANGED, 1);
+		starpu_mpi_data_register(*value, i, i / EXCHANGES);
+	}
+	use_s(values[1], 1);
+	use_s(values[0], 0);
+	for (int round = 0; round < rounds; round++) {
+		own_s = use_s(values[1], 1);
+		add(&samples[rank], use_s(values[0], 0) - own_s);
+	}
+	tell(&samples[rank], 1);
+	for (int i = 0; i < 2 * EXCHANGES; i++)
+		starpu_data_unregister(values[i / EXCHANGES][i % EXCHANGES]);
+	starpu_mpi_shutdown();
+	return 0;
+}
+
 /* ---- from core to core ---------------------------------------------------- */
 
 enum { TURNS = 2000, MOST_OTHERS = 8, LEAST_ROUNDS = 5 };
@@ -717,21 +779,19 @@ static int measure_cores(int rounds)
 
 int main(int argc, char **argv)
 {
-	const char *what = argc > 1 ? argv[1] : "";
+	static const struct {
+		const char *what;
+		int (*measure)(int rounds);
+	} all[] = {{"tasks", measure_tasks},         {"gaps", measure_gaps},
+		   {"insert", measure_insert},       {"messages", measure_messages},
+		   {"exchanges", measure_exchanges}, {"cores", measure_cores}};
 	int rounds = argc > 2 ? atoi(argv[2]) : 50;
 
-	if (rounds > 0 && strcmp(what, "tasks") == 0)
-		return measure_tasks(rounds);
-	if (rounds > 0 && strcmp(what, "gaps") == 0)
-		return measure_gaps(rounds);
-	if (rounds > 0 && strcmp(what, "insert") == 0)
-		return measure_insert(rounds);
-	if (rounds > 0 && strcmp(what, "messages") == 0)
-		return measure_messages(rounds);
-	if (rounds > 0 && strcmp(what, "cores") == 0)
-		return measure_cores(rounds);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (argc > 1 && rounds > 0 && strcmp(argv[1], all[i].what) == 0)
+			return all[i].measure(rounds);
 	fprintf(stderr,
-		"calibrate_costs: expected tasks, gaps, insert, messages or cores, "
-		"and rounds\n");
+		"calibrate_costs: expected tasks, gaps, insert, messages, exchanges or "
+		"cores, and rounds\n");
 	return 2;
 }

@@ -16,6 +16,7 @@ PASSES = 3                # of all programs, in turns
 CHANGED = 1.5             # a figure that differs by more
 MIB = 1 << 20
 SMALL = 1 << 16           # bytes of the values of a small set
+LONE = "lone "            # begins cases of receivers that their senders do not help
 STATE = "core_to_core"    # of the machine, see steady.py
 # In a description: (name, words on its origin)
 WORDS = (
@@ -23,6 +24,7 @@ WORDS = (
     ("submit_datum_cost", "of each of its data: a third of what three take longer"),
     ("insert_cost", "of an insertion of three data that runs elsewhere"),
     ("post_cost", "of a receive, for the program's thread"),
+    ("exchange_cost", "of a value that an insertion sends or receives, for the program's thread"),
     ("push_cost", "of a task for its worker: taken, begun, ended"),
     ("push_costs", "the same by policy, seconds"),
     ("fetch_cost", "of each of its data, for the worker"),
@@ -33,6 +35,7 @@ WORDS = (
     ("poll_wait", "of a message beside tasks on all cores: median less that without tasks"),
     ("copy_factors", "parts of the bandwidth, by bytes moved since a value came last"),
     ("small_copy_factors", "the same of values of 64 KiB"),
+    ("lone_copy", "the part of the bandwidth that a receiver reaches alone, while the sender computes"),
     ("cold_costs", "of a task for its worker, seconds, beside the former, by bytes of its data: all cores work"),
 )
 
@@ -71,6 +74,10 @@ def measure(place, rounds, shared, launch):
                           STARPU_MPI_FAKE_RANK="0"))
     if shared:
         found.update(run_once(2, ["messages", rounds]))
+        found.update(run_once(2, ["exchanges", rounds]))
+        found.update({LONE + case: values for case, values in run_once(
+            2, ["messages", -(-rounds // 4)], ORRERY_MPI_DIRECT="1").items()
+            if case.split()[0] in ("set", "small")})
     return found
 
 
@@ -136,6 +143,13 @@ def factors(rows, bytes_s):
     return ";".join(pieces)
 
 
+def lone_copy(measured):
+    """The geometric mean of all sets; a receiver that is helped is not slower."""
+    parts = [measured[case[len(LONE):]][2] / values[2] for case, values in measured.items()
+             if case.startswith(LONE) and measured.get(case[len(LONE):])]
+    return min(1, statistics.geometric_mean(parts)) if parts else None
+
+
 def figures(measured, bytes_s=lambda size: 0):
     """{name in a description: seconds, or a text}; bytes_s: of a size, what its bytes take there"""
     def paid(case):
@@ -166,6 +180,10 @@ def figures(measured, bytes_s=lambda size: 0):
         found["post_cost"] = paid("post")
         found["poll_wait"] = more(measured["message_busy"][1], measured["message_idle"][1])
         found["copy_factors"] = factors(sets_of(measured), bytes_s(MIB))
+    if "exchange_send" in measured:
+        found["exchange_cost"] = max(0, paid("exchange_send") + paid("exchange_receive")) / 2
+    if lone_copy(measured):
+        found["lone_copy"] = "%.3g" % lone_copy(measured)
     if "small 1" in measured:
         found["small_copy_factors"] = factors(sets_of(measured, "small"), bytes_s(SMALL))
     return found
@@ -177,7 +195,7 @@ def text(found):
     for name, words in WORDS:
         value = found.get(name)
         if value is not None:
-            lines.append('%s = "%s" # %s' % (
+            lines.append(('%s = %s # %s' if name == "lone_copy" else '%s = "%s" # %s') % (
                 name, value if isinstance(value, str) else "%.4g us" % (1e6 * value), words))
     return "".join(line + "\n" for line in lines)
 

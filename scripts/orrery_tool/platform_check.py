@@ -20,7 +20,7 @@ TEXTS = ("cpu_model", "gpu_model", "kinds", "push_costs", "copy_factors", "small
 NUMBERS = ("cpus", "gpus", "gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "host_shared",
            "spare_cores", "copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
            "post_cost", "push_cost", "fetch_cost", "wake_cost", "main_wake_cost", "poll_wait",
-           "switch_cost", "page_cost",
+           "switch_cost", "page_cost", "exchange_cost", "lone_copy",
            "host_peers", "nvlink_bw", "disks", "disk_read_bw", "disk_write_bw", "disk_lat", "numa_nodes", "numa_bw",
            "numa_lat", "numa_mem_bytes", "cpu_peak_sp_gflops", "cpu_peak_dp_gflops",
            "gpu_peak_sp_gflops", "gpu_peak_dp_gflops", "cpu_speedup", "gpu_speedup")

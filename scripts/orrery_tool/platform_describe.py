@@ -29,6 +29,7 @@ NODE_KEYS = {
     "submit_cost": "time", "submit_datum_cost": "time", "insert_cost": "time",
     "post_cost": "time", "push_cost": "time", "push_costs": "text", "fetch_cost": "time",
     "wake_cost": "time", "main_wake_cost": "time", "poll_wait": "time", "switch_cost": "time", "page_cost": "time",
+    "exchange_cost": "time", "lone_copy": "number",
     "copy_factors": "text", "small_copy_factors": "text", "cold_costs": "text",
     "cpu_sp": "gflops", "cpu_dp": "gflops",
     "numa_per_socket": "count", "numa_bandwidth": "bandwidth", "numa_latency": "time",

@@ -29,7 +29,7 @@ PROPERTIES = {
         "spare_cores", "copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
         "post_cost", "push_cost", "push_costs", "fetch_cost", "wake_cost", "main_wake_cost",
         "poll_wait", "switch_cost", "page_cost", "copy_factors", "small_copy_factors",
-        "cold_costs")},
+        "cold_costs", "exchange_cost", "lone_copy")},
     "host_shared": "host_shared", "host_peers": "host_peers",
     "nvlink_bw": "nvlink_bandwidth", "disks": "disks", "disk_read_bw": "disk_read_bandwidth",
     "disk_write_bw": "disk_write_bandwidth", "disk_lat": "disk_latency",

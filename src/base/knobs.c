@@ -322,6 +322,8 @@ static const struct knob knob_table[] = {
 	REAL("ORRERY_POST_COST", "seconds", post_s, 0, 0, 1,
 	     "simulation: charged for a message that the program itself sends or "
 	     "receives; 2e-07 was measured on a core of 2 to 3 GHz"),
+	REAL("ORRERY_EXCHANGE_COST", "seconds", exchange_s, 0, 0, 1,
+	     "simulation: charged for a value that an insertion sends or receives"),
 	REAL("ORRERY_PUSH_COST", "seconds", push_s, 5.0e-7, 0, 1,
 	     "simulation: charged on the worker for each task it takes"),
 	REAL("ORRERY_WAKE_COST", "seconds", wake_s, 0, 0, 1,
@@ -336,6 +338,10 @@ static const struct knob knob_table[] = {
 	REAL("ORRERY_PAGE_COST", "seconds", page_s, 0, 0, 1,
 	     "simulation: without spare cores (spare_cores), a page of 4 KiB of memory "
 	     "that is new costs so much when a message fills it"),
+	REAL("ORRERY_LONE_COPY", "ratio", lone_copy, 1, 1e-3, 1,
+	     "simulation: without spare cores (spare_cores), with copies_messages, a "
+	     "value of 48 KiB and more from a rank that runs tasks comes with this part "
+	     "of the bandwidth, as its receiver copies it alone"),
 	REAL("ORRERY_CLOCK_COST", "seconds", clock_s, 5.0e-8, 1e-9, 1,
 	     "simulation: charged for each look at a clock after many at the same date"),
 	REAL("ORRERY_QUANTUM", "seconds", quantum_s, 1.0e-4, 1e-9, 1,

@@ -55,6 +55,7 @@ struct knobs {
 	int transfer_cost, submit_cost, push_cost, sched_cost;
 	int cuda_malloc_cost, cuda_queue_cost, fetch_cost, limit_bandwidth, noise_seed;
 	double submit_s, datum_s, insert_s, post_s, push_s, clock_s, quantum_s;
+	double exchange_s, lone_copy;
 	double wake_s, main_wake_s, look_s, switch_s, page_s;
 	double cuda_malloc_s, pin_s, cuda_queue_s, fetch_s, noise;
 	double disk_bytes_per_s, disk_latency_s;

@@ -30,6 +30,7 @@ void insertion_init(struct mpi *mpi)
 	mpi->insertion.charge_s[0] = costs->insert_s;
 	mpi->insertion.charge_s[1] = costs->submit_s;
 	mpi->insertion.datum_s = costs->datum_s;
+	mpi->insertion.exchange_s = costs->exchange_s;
 }
 
 /* ---- one transfer ---------------------------------------------------- */
@@ -79,6 +80,8 @@ struct request *insert_post(struct mpi *mpi, struct post *post, int from, int to
 	if (net_peer < 0)
 		die_beyond(mpi, post);
 	post->ordinal = insert_ordinal(mpi, net_peer, post->kind);
+	if (mpi->insertion.is_charged)
+		plat_owe(mpi->node->plat, mpi->insertion.exchange_s);
 	return engine_post(mpi, post);
 }
 

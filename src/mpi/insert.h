@@ -35,7 +35,8 @@ struct insertion {
 	void (*hook)(struct starpu_task *task); /* before submission; may be NULL */
 	int is_charged;                         /* insertion takes simulated time: */
 	double charge_s[2];                     /* of a task elsewhere, of one here, */
-	double datum_s;                         /* and of each datum of the latter */
+	double datum_s;                         /* and of each datum of the latter; */
+	double exchange_s;                      /* of a value that is sent or received */
 	/* Of starpu_mpi_task_build() without starpu_mpi_task_post_build(): data that are
 	 * written and concern this rank (atomic), and the last such task. */
 	int nowed;

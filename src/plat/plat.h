@@ -130,10 +130,11 @@ enum { PLAT_MAX_MEMORIES = 8 };
 
 /*
  * What calls of the library take its callers, where that passes as time (plat_charge()):
- * a task that runs here, each of its data, one that runs elsewhere, a message.
+ * a task that runs here, each of its data, one that runs elsewhere, a message, a value
+ * that an insertion sends or receives.
  */
 struct plat_costs {
-	double submit_s, datum_s, insert_s, post_s;
+	double submit_s, datum_s, insert_s, post_s, exchange_s;
 };
 
 /* A part of main memory, near to some of the processors; see STARPU_USE_NUMA. */

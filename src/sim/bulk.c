@@ -73,9 +73,8 @@ static void looked(struct look *look)
 	struct pair *pair = ORR_CONTAINER(look, struct pair, look);
 
 	expect_end(pair, 1);
-	net_lend_for(pair->to, pair->from,
-		     pair->stretch * (double)layout_bytes(&pair->put->layout),
-		     pair->look.is_late);
+	net_lend_for(pair->to, pair->from, (double)layout_bytes(&pair->put->layout),
+		     pair->stretch, pair->look.is_late);
 	net_touch(pair->to, (double)layout_bytes(&pair->put->layout));
 	layout_copy(&pair->get->layout, &pair->put->layout);
 	net_moves(pair->from, -1);
@@ -108,6 +107,22 @@ static void on_refusal(struct plat_timer *timer)
 	end_pair(ORR_CONTAINER(timer, struct pair, refusal), -EMSGSIZE);
 }
 
+/* real/onehost.c: of so many bytes, four of its units, a sender that has nothing to do
+ * copies its part. */
+enum { HELPED_BYTES = 3 * (16 << 10) + 1 };
+
+/* The part of the bandwidth, which is that of both, for whom the sender does not help. */
+static double part_of(const struct pair *pair, double bytes)
+{
+	const struct plat *to = pair->to->plat;
+	double part = to->costs.lone_copy;
+
+	return to->lends_cores && to->copies_messages && bytes >= HELPED_BYTES &&
+			       part > 0 && sim_any_runs(pair->from->plat)
+		       ? part
+		       : 1;
+}
+
 /*
  * The factors are of values of 1 MiB, and of 64 KiB, between which seconds go as a power
  * of the size.  Smaller ones that are slower than memory already, for what each costs
@@ -115,6 +130,7 @@ static void on_refusal(struct plat_timer *timer)
  */
 static double stretch_of(const struct pair *pair, double bytes)
 {
+	double part = part_of(pair, bytes);
 	const double mib = 1 << 20, small = 1 << 16;
 	sg_host_t from = pair->from->plat->host, to = pair->to->plat->host;
 	struct wire *wire = pair->to->sim->wire;
@@ -122,6 +138,8 @@ static double stretch_of(const struct pair *pair, double bytes)
 		costs_stretch(pair->to->plat, pair->put->datum, bytes);
 	double large_s, small_s, taken_s;
 
+	stretch.large /= part;
+	stretch.small /= part;
 	if (bytes >= mib || (stretch.large <= 1 && stretch.small <= 1))
 		return stretch.large;
 	large_s = stretch.large * wire_bytes_s(wire, from, to, mib);

@@ -60,6 +60,8 @@ static void read_charges(struct plat *plat, const struct knobs *knobs)
 	costs->insert_s =
 		figure(plat, "insert_cost", "ORRERY_INSERT_COST", knobs->insert_s);
 	costs->post_s = figure(plat, "post_cost", "ORRERY_POST_COST", knobs->post_s);
+	costs->exchange_s =
+		figure(plat, "exchange_cost", "ORRERY_EXCHANGE_COST", knobs->exchange_s);
 }
 
 static int refuse_pieces(const struct plat *plat, const char *name, const char *text,
@@ -128,6 +130,8 @@ int costs_read(struct plat *plat)
 				    knobs->main_wake_s);
 	costs->look_s = figure(plat, "poll_wait", "ORRERY_POLL_WAIT", knobs->look_s);
 	costs->page_s = figure(plat, "page_cost", "ORRERY_PAGE_COST", knobs->page_s);
+	costs->lone_copy =
+		figure(plat, "lone_copy", "ORRERY_LONE_COPY", knobs->lone_copy);
 	costs->switch_s =
 		figure(plat, "switch_cost", "ORRERY_SWITCH_COST", knobs->switch_s);
 	if (read_sets(plat) < 0 || read_cold(plat) < 0) {

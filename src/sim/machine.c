@@ -115,7 +115,8 @@ static int read_software(struct plat *plat)
 	static const char *const at_most_1[] = {
 		"copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
 		"post_cost",       "push_cost",   "fetch_cost",        "wake_cost",
-		"main_wake_cost",  "poll_wait",   "switch_cost",       "page_cost"};
+		"main_wake_cost",  "poll_wait",   "switch_cost",       "page_cost",
+		"exchange_cost",   "lone_copy"};
 	double unused;
 
 	for (size_t i = 0; i < sizeof(at_most_1) / sizeof(at_most_1[0]); i++)

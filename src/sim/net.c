@@ -65,7 +65,7 @@ double net_carried_bytes(const struct net_message *message)
 }
 
 void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes,
-		  int is_late)
+		  double stretch, int is_late)
 {
 	struct plat *plat = to->plat;
 
@@ -73,7 +73,8 @@ void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes,
 		return;
 	if (plat->copies_messages)
 		sim_lend(plat,
-			 wire_bytes_s(to->sim->wire, from->plat->host, plat->host, bytes),
+			 stretch * wire_bytes_s(to->sim->wire, from->plat->host,
+						plat->host, bytes),
 			 !is_late);
 	sim_lend(plat, wire_receive_overhead_s(to->pace.costs, bytes), 0);
 }

@@ -79,9 +79,10 @@ double net_receive_date_s(const struct plat *plat, struct net_pace *pace, double
 /* Of heads and bodies. */
 double net_carried_bytes(const struct net_message *message);
 /* A message has come: who received it took the core of a worker, where none is spare; of
- * one that idled until now, when its bytes are moved from now on. */
+ * one that idled until now, when its bytes are moved from now on.  They take so many
+ * times (stretch) as long as a value of their size does. */
 void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes,
-		  int is_late);
+		  double stretch, int is_late);
 /* A core of the sender copies what is sent, as long as the message is later than a small
  * one for its size alone. */
 void net_copy(struct sim_net *from, int peer, double bytes);

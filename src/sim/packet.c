@@ -202,7 +202,7 @@ static void looked(struct look *look)
 	double now_s = from->sim->now_s, date_s = now_s;
 
 	if (to) {
-		net_lend_for(to, from, packet->bytes, packet->look.is_late);
+		net_lend_for(to, from, packet->bytes, 1, packet->look.is_late);
 		net_touch(to, packet->bytes);
 		date_s = net_receive_date_s(to->plat, &to->pace, packet->bytes);
 	}

@@ -166,6 +166,7 @@ struct sim_costs {
 	double wake_s, main_wake_s; /* who has slept begins so much later */
 	double look_s, switch_s;    /* until a message is looked for; of a thread */
 	double page_s;              /* of a page that nobody has touched */
+	double lone_copy;           /* part of the bandwidth: see bulk.c */
 	struct wire_pieces *cold;   /* of a task, by the bytes of its data, or NULL */
 };
 
@@ -377,6 +378,8 @@ int look_later(struct plat *plat, struct look *look, void (*run)(struct look *lo
 void look_now(struct plat *plat);
 /* workers.c: there are CPU workers, and none is idle and polls. */
 int sim_all_run(struct plat *plat);
+/* Or any? */
+int sim_any_runs(struct plat *plat);
 
 /* ---- memory.c, pcie.c, progress.c, summary.c, report.c ---------------- */
 

@@ -347,6 +347,17 @@ int sim_all_run(struct plat *plat)
 	return plat->machine.devices[STARPU_CPU_WORKER].count > 0 && !idle_one(plat);
 }
 
+int sim_any_runs(struct plat *plat)
+{
+	for (int i = 0; i < plat->node->nworkers; i++) {
+		const struct sim_worker *sim_worker = plat->node->workers[i].backend;
+
+		if (sim_worker && sim_worker->job)
+			return 1;
+	}
+	return 0;
+}
+
 /* In turns; NULL: there is none. */
 static struct sim_worker *next_lender(struct plat *plat)
 {

@@ -59,7 +59,7 @@ def pages(suite):
                   says=["--simm", "did you mean --sim", "orrery run --help"])
     suite.refuses("misspelt_option_of_another", "report", "--tex", "x",
                   says=["--tex", "did you mean --text", "orrery report --help"])
-    suite.refuses("no_number_of_ranks", "run", "./a", says=["-n", "required"])
+    suite.refuses("no_number_of_ranks", "run", "./a", says=["how many ranks", "-n N"])
 
 
 def manual(suite):

@@ -22,6 +22,7 @@ enum { FETCH_US = 15, INSERT_US = 20, POLL_WAIT_US = 2000, SWITCH_US = 10 };
 enum { TASK_US = 1000, LONG_US = 5000, SHORT_US = 8, NSHORT = 400, MIDDLE_US = 30 };
 enum { KEPT_BYTES = 16500, FEW_BYTES = 400 };
 enum { SLOW_BYTES = 17500 }; /* half as fast by themselves */
+enum { HELPED_BYTES = 1 << 16 };
 enum { BYTES = 400, VALUE_BYTES = 20000, NVALUES = 3, MOST_HEAD_BYTES = 250 };
 
 static const double mute_us = 1 + 0.5;
@@ -46,6 +47,12 @@ static struct starpu_codelet three = {.cpu_funcs = {(starpu_cpu_func_t)1},
 				      .model = &model,
 				      .name = "three data"};
 
+static struct starpu_codelet one = {.cpu_funcs = {(starpu_cpu_func_t)1},
+				    .nbuffers = 1,
+				    .modes = {STARPU_R},
+				    .model = &model,
+				    .name = "one datum"};
+
 static struct starpu_codelet make = {.cpu_funcs = {(starpu_cpu_func_t)1},
 				     .nbuffers = 1,
 				     .modes = {STARPU_W},
@@ -66,12 +73,12 @@ static void claim_us(double us, double expected)
 	claim_between(us, expected, expected);
 }
 
-static const char *const knobs[] = {"ORRERY_SUBMIT_COST", "ORRERY_SUBMIT_DATUM_COST",
-				    "ORRERY_INSERT_COST", "ORRERY_PUSH_COST",
-				    "ORRERY_FETCH_COST",  "ORRERY_WAKE_COST",
-				    "ORRERY_POLL_WAIT",   "ORRERY_MAIN_WAKE_COST",
-				    "ORRERY_SWITCH_COST", "ORRERY_PAGE_COST",
-				    "STARPU_SCHED"};
+static const char *const knobs[] = {
+	"ORRERY_SUBMIT_COST", "ORRERY_SUBMIT_DATUM_COST", "ORRERY_INSERT_COST",
+	"ORRERY_PUSH_COST",   "ORRERY_FETCH_COST",        "ORRERY_WAKE_COST",
+	"ORRERY_POLL_WAIT",   "ORRERY_MAIN_WAKE_COST",    "ORRERY_SWITCH_COST",
+	"ORRERY_PAGE_COST",   "ORRERY_LONE_COPY",         "ORRERY_EXCHANGE_COST",
+	"STARPU_SCHED"};
 
 enum { NKNOBS = sizeof(knobs) / sizeof(knobs[0]) };
 
@@ -349,12 +356,12 @@ static void an_idle_node_looks_at_once(void)
 }
 
 /* Of rank 1, with a long task, while a value comes. */
-static double receive_beside_us(starpu_data_handle_t value)
+static double receive_beside_us(starpu_data_handle_t value, double us)
 {
 	starpu_mpi_req request;
 	double start_us;
 
-	task_us = LONG_US;
+	task_us = us;
 	if (rank == 1)
 		starpu_mpi_irecv(value, &request, 0, 7, WORLD);
 	starpu_mpi_barrier(WORLD);
@@ -449,6 +456,76 @@ static void small_values_have_factors_of_their_own(void)
 	stop();
 }
 
+/* A sender that runs a task does not copy its part: half of the bandwidth, here. */
+static void a_receiver_alone_is_slower(void)
+{
+	starpu_data_handle_t value;
+
+	setenv("ORRERY_MAIN_WAKE_COST", "0", 1);
+	setenv("ORRERY_LONE_COPY", "0.5", 1);
+	start();
+	starpu_vector_data_register(&value, -1, 0, HELPED_BYTES, 1);
+	starpu_task_insert(&make, STARPU_W, value, 0);
+	starpu_task_wait_for_all();
+	task_us = 10 * HELPED_BYTES;
+	for (int times = 2; times <= 4; times += 2) {
+		double us;
+
+		if (times == 4 && rank == 0)
+			starpu_task_insert(&none, 0);
+		us = move_us(value, 1);
+		if (rank == 1)
+			claim_between(us, times * HELPED_BYTES - 1,
+				      times * HELPED_BYTES + 6 * MOST_HEAD_BYTES);
+	}
+	starpu_task_wait_for_all();
+	starpu_data_unregister(value);
+	stop();
+}
+
+/* A slow value takes a core so much longer, and not what a larger one would. */
+static void slow_values_take_their_time_from_tasks(void)
+{
+	starpu_data_handle_t value;
+
+	start_with_messages();
+	starpu_vector_data_register(&value, -1, 0, HELPED_BYTES, 1);
+	starpu_task_insert(&make, STARPU_W, value, 0);
+	starpu_task_wait_for_all();
+	for (int time = 0; time < 2; time++) {
+		double us = receive_beside_us(value, 10 * HELPED_BYTES);
+		double expected = 12 * HELPED_BYTES;
+
+		if (rank == 1)
+			claim_between(us, expected - 1, expected + 4 * MOST_HEAD_BYTES);
+	}
+	starpu_data_unregister(value);
+	stop();
+}
+
+/* For the threads that insert, on both sides. */
+static void values_that_insertions_move_cost_their_threads(void)
+{
+	starpu_data_handle_t value;
+	double start_us;
+
+	setenv("ORRERY_EXCHANGE_COST", "3e-5", 1);
+	start();
+	starpu_vector_data_register(&value, -1, 0, BYTES, 1);
+	starpu_mpi_data_register(value, 1, 0);
+	task_us = TASK_US;
+	starpu_mpi_task_insert(WORLD, &make, STARPU_W, value, 0);
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_mpi_barrier(WORLD);
+	start_us = now_us();
+	starpu_mpi_task_insert(WORLD, &one, STARPU_R, value, STARPU_EXECUTE_ON_NODE, 1,
+			       0);
+	claim_us(now_us() - start_us, 30 + (rank ? SUBMIT_US - 2 : 0.05));
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_data_unregister(value);
+	stop();
+}
+
 static void touch(starpu_data_handle_t value, int times)
 {
 	for (int i = 0; i < times; i++)
@@ -496,7 +573,7 @@ static void new_memory_is_touched_once(void)
 	if (rank == 0)
 		touch(value, 1);
 	for (int time = 0; time < 2; time++) {
-		double us = receive_beside_us(value);
+		double us = receive_beside_us(value, LONG_US);
 		double expected = LONG_US + 2 * SWITCH_US + (time ? 1 : 2) * BYTES;
 
 		if (rank == 1)
@@ -552,6 +629,11 @@ static const struct claim claims[] = {
 	{"values_that_no_cache_holds_are_slower", values_that_no_cache_holds_are_slower},
 	{"small_values_have_factors_of_their_own",
 	 small_values_have_factors_of_their_own},
+	{"a_receiver_alone_is_slower", a_receiver_alone_is_slower},
+	{"slow_values_take_their_time_from_tasks",
+	 slow_values_take_their_time_from_tasks},
+	{"values_that_insertions_move_cost_their_threads",
+	 values_that_insertions_move_cost_their_threads},
 	{"tasks_use_caches_too", tasks_use_caches_too},
 	{"new_memory_is_touched_once", new_memory_is_touched_once},
 	{0},
