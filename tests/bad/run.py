@@ -396,7 +396,7 @@ def platform_cases(top):
     yield Case("platform_missing", [r"missing.xml does not exist", r"shipped names"],
                case="nothing", where=SIM, status=REFUSED,
                platform=os.path.join(top, "missing.xml"))
-    yield Case("platform_empty", [r"empty.xml", r"malformed or truncated|has no hosts"],
+    yield Case("platform_empty", [r"empty.xml", r"is empty|malformed or truncated|has no hosts"],
                case="nothing", where=SIM, status=REFUSED, platform=platform("empty", ""))
     # What is no number is refused before the simulation starts.
     for name, value in (("cpus", "1e30"), ("gpus", "99999999999"), ("gpu_mem_bytes", "1e300"),
