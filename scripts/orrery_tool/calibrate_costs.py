@@ -182,8 +182,9 @@ def figures(measured, bytes_s=lambda size: 0):
         found["copy_factors"] = factors(sets_of(measured), bytes_s(MIB))
     if "exchange_send" in measured:
         found["exchange_cost"] = max(0, paid("exchange_send") + paid("exchange_receive")) / 2
-    if lone_copy(measured):
-        found["lone_copy"] = "%.3g" % lone_copy(measured)
+    alone = lone_copy(measured)
+    if alone:
+        found["lone_copy"] = "%.3g" % alone
     if "small 1" in measured:
         found["small_copy_factors"] = factors(sets_of(measured, "small"), bytes_s(SMALL))
     return found

@@ -48,6 +48,13 @@ static inline void orr_bring(const void *p)
 	__asm__ volatile("");
 }
 
+/* The same of each line of so many bytes. */
+static inline void orr_bring_lines(const void *p, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += ORR_LINE_BYTES)
+		orr_bring((const char *)p + at);
+}
+
 /* orr_alloc() for structs with such groups; for free(). */
 void *orr_alloc_lines(size_t bytes);
 /* As realloc(); never returns NULL for bytes > 0. */

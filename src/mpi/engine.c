@@ -295,7 +295,8 @@ static void engine_expect_message(const void *owner, int peer, const void *head,
 		engine_bring(engine);
 		if (wire->kind == WIRE_GRANT || wire->kind == WIRE_TAKEN ||
 		    wire->kind == WIRE_HAVE)
-			request_expect((const struct request *)(uintptr_t)wire->sender);
+			orr_bring_lines((const void *)(uintptr_t)wire->sender,
+					sizeof(struct request));
 		return;
 	}
 	if (step == 1) {

@@ -30,13 +30,6 @@ _Static_assert(offsetof(struct parcel, message.head) == ORR_LINE_BYTES &&
 		       offsetof(struct parcel, message.backend) == 2 * ORR_LINE_BYTES,
 	       "a small message has two lines of the cache");
 
-/* All of its lines. */
-static inline void request_expect(const struct request *request)
-{
-	for (size_t at = 0; at < sizeof(*request); at += ORR_LINE_BYTES)
-		orr_bring((const char *)request + at);
-}
-
 /* What each message and each end of a transfer looks at. */
 static inline void engine_bring(const struct engine *engine)
 {
@@ -60,8 +53,8 @@ static inline void engine_expect(const struct pool *pool, size_t bytes)
 {
 	const char *next = (pool->common ? pool->common : pool)->free_list;
 
-	for (size_t at = ORR_LINE_BYTES; next && at < bytes; at += ORR_LINE_BYTES)
-		orr_bring(next + at);
+	if (next && bytes > ORR_LINE_BYTES)
+		orr_bring_lines(next + ORR_LINE_BYTES, bytes - ORR_LINE_BYTES);
 }
 
 static inline struct parcel *parcel_of(struct net_message *message)

@@ -398,7 +398,7 @@ void large_expect_end(const struct net_bulk *bulk, int step)
 	if (step == 0) {
 		engine_bring(&half->mpi->engine);
 		if (request)
-			request_expect(request);
+			orr_bring_lines(request, sizeof(*request));
 	} else if (access && step == 1) {
 		orr_bring(access->datum);
 		orr_bring(access->copy);

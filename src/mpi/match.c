@@ -100,6 +100,13 @@ void match_add(struct match *match, struct match_entry *entry)
 	match->nkeys++;
 }
 
+/* All of what it lies in. */
+static inline void bring_around(const struct match *match, const char *entry)
+{
+	for (int line = -match->nlines_before; line <= match->nlines_behind; line++)
+		orr_bring(entry + line * ORR_LINE_BYTES);
+}
+
 /* The next tags are likely to be asked for next. */
 static inline void bring_near(struct match *match, uint64_t comm, int source, int64_t tag)
 {
@@ -115,28 +122,21 @@ static inline void bring_near(struct match *match, uint64_t comm, int source, in
 	orr_bring(&((const struct match_entry *)entry)->tag);
 	if (!is_in_turn)
 		return;
-	/* All of what it lies in. */
-	for (int line = -match->nlines_before; line <= match->nlines_behind; line++)
-		orr_bring(entry + line * ORR_LINE_BYTES);
+	bring_around(match, entry);
 }
 
 void match_expect(const struct match *match, uint64_t comm, int source, int64_t tag,
 		  int step)
 {
 	struct match_entry *const *bucket;
-	const char *entry;
 
 	if (match->nentries == 0)
 		return;
 	bucket = &match->buckets[bucket_of(match, comm, source, tag)];
-	if (step == 0) {
+	if (step == 0)
 		orr_bring(bucket);
-		return;
-	}
-	entry = (const char *)*bucket;
-	for (int line = -match->nlines_before; entry && line <= match->nlines_behind;
-	     line++)
-		orr_bring(entry + line * ORR_LINE_BYTES);
+	else if (*bucket)
+		bring_around(match, (const char *)*bucket);
 }
 
 struct match_entry *match_take(struct match *match, uint64_t comm, int source,

@@ -149,19 +149,13 @@ enum { MANY_BEGUN = 100 };
 /* Of a node's fields those that the end of a task looks at. */
 enum { NODE_BYTES = 8 * ORR_LINE_BYTES };
 
-static void bring_lines(const void *object, size_t bytes)
-{
-	for (size_t at = 0; at < bytes; at += ORR_LINE_BYTES)
-		orr_bring((const char *)object + at);
-}
-
 /* Before its end touches one line after the other, of a node that is far away. */
 static void expect_end(const struct plat *plat, const struct sim_worker *sim_worker)
 {
-	bring_lines(sim_worker->worker, sizeof(*sim_worker->worker));
+	orr_bring_lines(sim_worker->worker, sizeof(*sim_worker->worker));
 	if (sim_worker->job)
-		bring_lines(sim_worker->job, sizeof(*sim_worker->job));
-	bring_lines(plat->node, NODE_BYTES);
+		orr_bring_lines(sim_worker->job, sizeof(*sim_worker->job));
+	orr_bring_lines(plat->node, NODE_BYTES);
 }
 
 /* What its end releases, and whose turn that is then. */

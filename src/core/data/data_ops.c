@@ -452,10 +452,10 @@ void data_end(struct node *node, starpu_data_handle_t handle)
 /* Most data have not been used for long when they go. */
 static void expect_body(starpu_data_handle_t handle)
 {
-	const char *body = orr_load_ptr((void **)&handle->body);
+	const struct data_body *body = orr_load_ptr((void **)&handle->body);
 
-	for (size_t at = 0; body && at < sizeof(struct data_body); at += ORR_LINE_BYTES)
-		orr_bring(body + at);
+	if (body)
+		orr_bring_lines(body, sizeof(*body));
 }
 
 void data_unregister(struct node *node, starpu_data_handle_t handle, int with_value)

@@ -571,11 +571,7 @@ void deps_expect_ready(const struct job *job)
  * for each datum. */
 void deps_expect_release(const struct job *job)
 {
-	const char *accesses = (const char *)job->accesses;
-	size_t bytes = (size_t)job->naccesses * sizeof(struct access);
-
-	for (size_t at = 0; at < bytes; at += ORR_LINE_BYTES)
-		orr_bring(accesses + at);
+	orr_bring_lines(job->accesses, (size_t)job->naccesses * sizeof(struct access));
 	for (int i = 0; i < job->naccesses; i++) {
 		orr_bring(job->accesses[i].datum);
 		orr_bring(job->accesses[i].copy);

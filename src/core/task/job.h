@@ -231,8 +231,7 @@ static inline void job_move(struct job *job, enum job_state state)
 /* Somebody is about to take the job, whose lines another core wrote last, as a rule. */
 static inline void job_expect(const struct job *job)
 {
-	for (size_t at = 0; at < sizeof(struct roomy_job); at += ORR_LINE_BYTES)
-		orr_bring((const char *)job + at);
+	orr_bring_lines(job, sizeof(struct roomy_job));
 }
 
 /* Of a task of the pool, the job begins the line behind the task. */
@@ -244,18 +243,14 @@ enum {
 /* The same with the task before it, without a look at either. */
 static inline void job_expect_block(const struct job *job)
 {
-	const char *block = (const char *)job - TASK_LINES_BYTES;
-
-	for (size_t at = 0; at < TASK_LINES_BYTES; at += ORR_LINE_BYTES)
-		orr_bring(block + at);
+	orr_bring_lines((const char *)job - TASK_LINES_BYTES, TASK_LINES_BYTES);
 	job_expect(job);
 }
 
 /* Of a job that is near already. */
 static inline void task_expect(const struct starpu_task *task)
 {
-	for (size_t at = 0; at < TASK_LINES_BYTES; at += ORR_LINE_BYTES)
-		orr_bring((const char *)task + at);
+	orr_bring_lines(task, TASK_LINES_BYTES);
 }
 
 /* As much of a job and its task as its block has. */
