@@ -463,6 +463,10 @@ static const struct knob knob_table[] = {
 	{"ORRERY_MPI_PUT_BYTES", "bytes",
 	 "bytes of large messages that move from a rank at a time; two move in any case",
 	 KNOB_LONG, AT(mpi_put_bytes), 4194304, 0, MANY_BYTES},
+	{"ORRERY_MPI_BESIDE", "bytes",
+	 "bytes of large messages that move from a rank when one of them is more urgent "
+	 "than the next; two move in any case",
+	 KNOB_LONG, AT(mpi_beside_bytes), 262144, 0, MANY_BYTES},
 	{"ORRERY_MPI_PIECE", "bytes",
 	 "larger payloads are cut into pieces, which tell the watchdog that they move",
 	 KNOB_LONG, AT(mpi_piece_bytes), 1073741824, 1, 1073741824},

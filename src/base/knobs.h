@@ -79,7 +79,7 @@ struct knobs {
 	int mpi_compare;
 	int mpi_driver_call_frequency, mpi_driver_task_frequency, mpi_explicit;
 	long mpi_eager_bytes, mpi_early_bytes, mpi_window_bytes, mpi_coop_bytes,
-		mpi_put_bytes, mpi_piece_bytes, mpi_packet_bytes;
+		mpi_put_bytes, mpi_beside_bytes, mpi_piece_bytes, mpi_packet_bytes;
 	char *mpi_comm, *mpi_lb, *mpi_lose;
 	int lb_sleep_threshold, lb_time_threshold_us;
 	double lb_wakeup_ratio;

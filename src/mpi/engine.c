@@ -43,6 +43,7 @@ void engine_set_limits(struct mpi *mpi, const struct knobs *knobs)
 
 	engine->large.max_puts = knobs->mpi_ndetached_send;
 	engine->large.max_put_bytes = (size_t)knobs->mpi_put_bytes;
+	engine->large.beside_bytes = (size_t)knobs->mpi_beside_bytes;
 	engine->large.max_moving = knobs->mpi_window;
 	engine->large.max_moving_bytes = (size_t)knobs->mpi_window_bytes;
 	engine->coop.least_bytes = (size_t)knobs->mpi_coop_bytes;

@@ -69,8 +69,8 @@ struct engine {
 	/* A send that nobody waits for ends with a copy of its value beside the head,
 	 * where that has room: a thread of the library's sees the message leave. */
 	int copies_small;
+	int is_timer_set; /* atomic: drain_timer */
 	struct plat_timer drain_timer;
-	int is_timer_set; /* atomic */
 };
 
 void engine_init(struct mpi *mpi);

@@ -18,7 +18,8 @@ struct half {
 	struct mpi *mpi;
 	struct request *request; /* that it is for; or */
 	struct early *early;     /* it goes to temporary memory */
-	struct heap_entry order; /* a put: until few enough others move */
+	struct heap_entry order; /* of a put, until few enough others move; how urgent */
+	struct half *next, **at; /* of a put that moves */
 	/* A get of a shared value: its owner, the request there, and whether the value is
 	 * to be kept for others. */
 	int owner, is_kept;
@@ -26,6 +27,10 @@ struct half {
 };
 
 enum { NO_KEY = NET_KEYS, MAX_TAKING = 2 };
+
+/* So many move in any case: the second uses what the first leaves when its receiver is
+ * slow. */
+enum { ENOUGH_PUTS = 2 };
 
 void large_init(struct large *large, struct pool_commons *commons)
 {
@@ -389,6 +394,27 @@ void large_raise(struct mpi *mpi, struct request *request)
 
 /* ---- the sender ------------------------------------------------------ */
 
+/* Those that move, the most urgent first. */
+static void add_moving(struct large *large, struct half *half)
+{
+	struct half **at = &large->leaving;
+
+	while (*at && (*at)->order.date_s < half->order.date_s)
+		at = &(*at)->next;
+	half->next = *at;
+	half->at = at;
+	if (half->next)
+		half->next->at = &half->next;
+	*at = half;
+}
+
+static void remove_moving(struct half *half)
+{
+	*half->at = half->next;
+	if (half->next)
+		half->next->at = half->at;
+}
+
 void large_expect_end(const struct net_bulk *bulk, int step)
 {
 	const struct half *half = (const struct half *)(const void *)bulk;
@@ -418,6 +444,7 @@ static void put_done(struct net_bulk *bulk)
 	check(half, bulk->status);
 	engine_flies(mpi, -1);
 	orr_next(&mpi->engine.nevents);
+	remove_moving(half);
 	mpi->engine.large.nputs--;
 	mpi->engine.large.put_bytes -= layout_bytes(&bulk->layout);
 	pool_put(&mpi->engine.large.halves, half);
@@ -428,15 +455,22 @@ static void put_done(struct net_bulk *bulk)
 }
 
 /*
- * Those that move share the way out, so that many make the urgent one slow.  Two move in
- * any case: the second uses what the first leaves when its receiver is slow.
+ * Those that move share the way out, so that many make the urgent one slow: few leave
+ * beside a more urgent one.  As urgent ones are all wanted; of these too many do no harm
+ * that is known here, and too few leave idle whom they are for.
  */
-static int may_put(const struct large *large, size_t bytes)
+static int may_put(const struct large *large, const struct half *half)
 {
+	size_t bytes = layout_bytes(&half->bulk.layout), most = large->max_put_bytes;
+	const struct half *first = large->leaving;
+
 	if (large->max_puts > 0 && large->nputs + large->has_pushed >= large->max_puts)
 		return 0;
-	return large->nputs < 2 || (bytes <= large->max_put_bytes &&
-				    large->put_bytes <= large->max_put_bytes - bytes);
+	if (first && first->order.date_s < half->order.date_s &&
+	    most > large->beside_bytes)
+		most = large->beside_bytes;
+	return large->nputs < ENOUGH_PUTS ||
+	       (bytes <= most && large->put_bytes <= most - bytes);
 }
 
 void large_start_puts(struct mpi *mpi)
@@ -446,12 +480,12 @@ void large_start_puts(struct mpi *mpi)
 	while (large->puts.count > 0) {
 		struct heap_entry *entry = large->puts.keys[0].entry;
 		struct half *half = ORR_CONTAINER(entry, struct half, order);
-		size_t bytes = layout_bytes(&half->bulk.layout);
 
-		if (!may_put(large, bytes))
+		if (!may_put(large, half))
 			return;
 		heap_pop(&large->puts);
-		large->put_bytes += bytes;
+		add_moving(large, half);
+		large->put_bytes += layout_bytes(&half->bulk.layout);
 		if (half->request->kind == REQUEST_SEND) {
 			half->request->put = NULL;
 			coop_leaves(mpi, half->request);

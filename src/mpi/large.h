@@ -14,6 +14,9 @@
  * (STARPU_MPI_NDETACHED_SEND, ORRERY_MPI_PUT_BYTES), the most urgent first, whatever its
  * receiver does: granted transfers cannot block one another.
  *
+ * What moves shares the way out, so a less urgent one leaves beside a more urgent one
+ * only as long as ORRERY_MPI_BESIDE bytes move, two in any case.
+ *
  * A node that sends nothing large pushes: the payload follows its announcement at once,
  * with a key of the sender, and waits in the transport until the receiver's half is
  * there, which comes under the same window.  That saves the grant and its way.  It ends
@@ -44,18 +47,18 @@ struct large {
 	 * in a line, which costs the same however long it is, the others in a heap. */
 	struct list line;
 	struct heap others;
-	uint64_t nwanted;    /* ever: their order */
-	int nmoving;         /* granted, not yet all here */
-	size_t moving_bytes; /* of these */
-	int max_moving;
-	size_t max_moving_bytes;
-	uint32_t *free_keys; /* of transfers to this node */
+	uint64_t nwanted;                      /* ever: their order */
+	int nmoving, max_moving;               /* granted, not yet all here */
+	size_t moving_bytes, max_moving_bytes; /* of these */
+	uint32_t *free_keys;                   /* of transfers to this node */
 	uint32_t nkeys, nfree_keys, free_keys_capacity;
+	int has_pushed;                  /* what is not all there yet */
 	struct table shared;             /* granted, others get it as well, by key */
 	struct heap puts;                /* that wait for a place among the moving ones */
 	int nputs, max_puts;             /* that move; 0: any number */
 	size_t put_bytes, max_put_bytes; /* of these */
-	int has_pushed;                  /* what is not all there yet */
+	size_t beside_bytes;             /* of these, when one of them is more urgent */
+	struct half *leaving;            /* the most urgent of these */
 	int ntaking;                     /* of nmoving, those that this node copies */
 	struct pool halves;
 };

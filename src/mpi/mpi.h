@@ -30,9 +30,9 @@ struct mpi {
 	struct net *net; /* NULL when is_fake */
 	int is_fake;     /* a size is pretended, nothing is communicated */
 	int rank, size;  /* in the communicator of init, or pretended */
-	struct comm_table comms;
-	const void *last_comm; /* of the API, and its index: the usual look-up */
 	int last_comm_index;
+	const void *last_comm; /* of the API, of that index: the usual look-up */
+	struct comm_table comms;
 	struct mpi_lasting *lasting; /* the rank's, longer-lived than this */
 	void *api;                   /* the API's, see src/api/mpi_comm.c */
 	struct engine engine;

@@ -364,7 +364,8 @@ static void generate_bounds(struct program *program)
 		      {"ORRERY_MPI_EARLY_BYTES", {"0", "20000", "1073741824"}},
 		      {"ORRERY_MPI_PIECE", {"100", "777", "1073741824"}},
 		      {"STARPU_MPI_REDUX_ARITY_THRESHOLD", {"1", "-1", "1024"}},
-		      {"ORRERY_MPI_DIRECT", {"0", "1", "2"}}};
+		      {"ORRERY_MPI_DIRECT", {"0", "1", "2"}},
+		      {"ORRERY_MPI_BESIDE", {"0", "10000", "262144"}}};
 	struct rng rng = {program->seed * 0x2545f4914f6cdd1du + 79};
 	int odd = one_in(&rng, 3);
 

@@ -18,7 +18,8 @@ import sys
 SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SEEDS = 3
 WAYS = {
-    "before": {"STARPU_MPI_COOP_SENDS": "0", "ORRERY_MPI_PUT_BYTES": "1000000000000"},
+    "before": {"STARPU_MPI_COOP_SENDS": "0", "ORRERY_MPI_PUT_BYTES": "1000000000000",
+               "ORRERY_MPI_BESIDE": "1000000000000"},
     "alone": {"STARPU_MPI_COOP_SENDS": "0"},
     "now": {},
 }

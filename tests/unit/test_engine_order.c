@@ -305,6 +305,95 @@ static void one_moves_in_any_case(void **state)
 	close_vectors(0, 1);
 }
 
+/* So many bytes may move beside what is more urgent; else there are no limits. */
+static struct large *limit(size_t beside_bytes)
+{
+	struct mpi *mpi = world_mpi(0);
+
+	mpi->engine.large.max_puts = 0;
+	mpi->engine.large.max_put_bytes = SIZE_MAX;
+	mpi->engine.large.beside_bytes = beside_bytes;
+	mpi->net->may_push = 0;
+	return &mpi->engine.large;
+}
+
+static struct request *halves[N][2];
+
+static void transfer(int i, int priority)
+{
+	for (int rank = 0; rank < 2; rank++) {
+		struct post what = {.kind = rank ? REQUEST_RECEIVE : REQUEST_SEND,
+				    .handle = rank ? targets[i] : sources[i],
+				    .peer = !rank,
+				    .tag = i,
+				    .priority = priority,
+				    .what = "test",
+				    .is_waited = 1};
+
+		halves[i][rank] = engine_post(world_mpi(rank), &what);
+	}
+}
+
+static void end_transfers(void)
+{
+	for (int i = 0; i < N; i++)
+		for (int rank = 0; rank < 2; rank++)
+			assert_int_equal(finish_wait(halves[i][rank]), 0);
+	close_vectors(0, 1);
+}
+
+/* How many move, at most, until that one has moved, NULL: until all have. */
+static int most_until(const struct request *request, const struct large *large)
+{
+	int most = 0;
+
+	do {
+		if (request && request->state == REQUEST_MOVED)
+			break;
+		if (large->nputs > most)
+			most = large->nputs;
+	} while (fake_step());
+	return most;
+}
+
+/* The first is more urgent, the others are alike: how many move with it, and then? */
+static void beside(size_t beside_bytes, int most)
+{
+	const struct large *large;
+
+	open_vectors(0, 1, 2);
+	large = limit(beside_bytes);
+	for (int i = 0; i < N; i++)
+		transfer(i, i == 0);
+	assert_int_equal(most_until(halves[0][0], large), most);
+	assert_int_equal(most_until(NULL, large), N - 1);
+	end_transfers();
+}
+
+static void few_leave_beside_a_more_urgent_one(void **state)
+{
+	(void)state;
+	beside(0, 2);
+	beside(5 * sizeof(from[0]), 5);
+	beside(SIZE_MAX, N);
+}
+
+/* Neither equals nor what is more urgent than all that moves. */
+static void others_need_not_wait(void **state)
+{
+	(void)state;
+	for (int step = 0; step < 2; step++) {
+		const struct large *large;
+
+		open_vectors(0, 1, 2);
+		large = limit(0);
+		for (int i = 0; i < N; i++)
+			transfer(i, i * step);
+		assert_int_equal(most_until(NULL, large), N);
+		end_transfers();
+	}
+}
+
 /* Ordinals that differ are no error; they are told with one. */
 static void ordinals_only_explain(void **state)
 {
@@ -476,6 +565,8 @@ int main(void)
 		cmocka_unit_test(a_window_of_two),
 		cmocka_unit_test(a_window_of_bytes),
 		cmocka_unit_test(one_moves_in_any_case),
+		cmocka_unit_test(few_leave_beside_a_more_urgent_one),
+		cmocka_unit_test(others_need_not_wait),
 		cmocka_unit_test(ordinals_only_explain),
 		cmocka_unit_test(pieces_are_events),
 		cmocka_unit_test(copied_sends_are_over_unheard),
