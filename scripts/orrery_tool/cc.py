@@ -11,7 +11,8 @@ import tempfile
 
 from orrery_tool.words import Refusal
 
-SIM_LDFLAGS = ["-Wl,-z,noseparate-code", "-Wl,-z,norelro"]
+SIM_LDFLAGS = ["-Wl,-z,noseparate-code", "-Wl,-z,norelro", "-lorrery-sim-alone",
+               "-Wl,-e,orrery_sim_alone"]
 USAGE = """usage: orrery cc [--sim] [--show] COMPILER-ARGUMENTS
 
 Compiles with mpicc, or smpicc with --sim (mpicxx, smpicxx for C++ files), with the

@@ -4,6 +4,7 @@
 import html
 import os
 
+from orrery_tool.events import tells_damage
 from orrery_tool.report_machine import KEPT
 from orrery_tool.report_page import COLOURS, PLURAL, STYLE, draw, share
 from orrery_tool.report_read import KINDS, Run
@@ -306,6 +307,7 @@ def write_page(a, b, texts, directory):
     write_text(os.path.join(directory, "index.html"), "\n".join(parts) + "</html>\n")
 
 
+@tells_damage
 def command_compare(place, argv):
     args = compare_parser().parse_args(argv)
     a, b = Side(args.a), Side(args.b)

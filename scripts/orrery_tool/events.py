@@ -5,6 +5,7 @@
 A node's records are read in the order of their dates, a piece of each ring at a time, so
 that memory does not grow with the file.
 """
+import functools
 import glob
 import heapq
 import os
@@ -21,6 +22,7 @@ HALF = struct.Struct("<I")
 MAGIC = 0x31746E766572726F
 VERSION = 1
 NO_WORKER = 0xFFFF
+GAP = 64                   # between numbers of workers
 MASK = (1 << 64) - 1
 CHUNK = 1 << 12            # records read at a time from each ring
 HEADER = 1 << 14           # records within which a node says who it is
@@ -53,11 +55,21 @@ def date_of(bits):
     return DATE.unpack(WORD.pack(bits))[0]
 
 
+# Seconds that no clock shows; and kinds whose value is a date, too.
+NEVER_S = 1e12
+DATED = {OPENED, RANK, TASK_ENDED, HELP_ENDS, NET_BUSY, WAITED}
+# What comes of numbers that no run has.
+NONSENSE = (ArithmeticError, LookupError, ValueError, TypeError, AttributeError, MemoryError,
+            struct.error)
+
+
 class Node:
     """One file."""
 
+    reading = None # the node whose record is looked at
+
     def __init__(self, path):
-        self.path = path
+        self.path, self.nread = path, 0
         self.rings = self.index()
         self.texts = {}
         self.parts = {}
@@ -100,11 +112,18 @@ class Node:
     def records(self):
         """All in the order of their dates; texts are taken in on the way."""
         rings = [self.ring_records(pieces) for pieces in self.rings.values()]
+        self.nread = 0
         for record in heapq.merge(*rings, key=lambda r: r[0]) if len(rings) > 1 else rings[0]:
+            self.nread += 1
+            Node.reading = self
+            if not -NEVER_S < record[0] < NEVER_S or record[1] in DATED and \
+                    not -NEVER_S < date_of(record[6]) < NEVER_S:
+                raise ValueError("its date is none")
             if record[1] == TEXT:
                 self.note_text(record[5], record[4], record[6])
             else:
                 yield record
+        Node.reading = None
 
     def note_text(self, key, offset, word):
         part = WORD.pack(word)
@@ -149,6 +168,8 @@ class Node:
                 name, _, text = self.text(value).partition("=")
                 self.settings[name] = text
             elif kind == WORKER:
+                if worker > len(self.workers) + GAP: # they come in the order of their numbers
+                    raise ValueError("worker %d" % worker)
                 self.workers[worker], self.types[worker] = (self.text(value), ident), n
             elif kind == RANK:
                 self.rank, self.size = ident, n
@@ -156,6 +177,32 @@ class Node:
                 self.meeting_s = date_s
             if kind == RANK or count > HEADER:
                 break
+        Node.reading = None
+
+
+def tells_damage(command):
+    """Of a command that reads these files: one that is damaged is named, with the place."""
+    @functools.wraps(command)
+    def wrapped(place, argv):
+        Node.reading = None
+        try:
+            return command(place, argv)
+        except UnicodeError: # of the output
+            raise
+        except NONSENSE as error:
+            why, node = "%s: %s" % (type(error).__name__, error), Node.reading
+            if node:
+                raise Refusal("%s is damaged: its record %d cannot be true (%s); record the run "
+                              "again, or take this file away to see the other nodes" % (
+                                  node.path, node.nread, why)) from None
+            at = error.__traceback__
+            while at.tb_next:
+                at = at.tb_next
+            raise Refusal("%s: what the files of events tell cannot be true together (%s, %s line "
+                          "%d): one of them is damaged; record the run again" % (
+                              " ".join(argv), why, os.path.basename(at.tb_frame.f_code.co_filename),
+                              at.tb_lineno)) from None
+    return wrapped
 
 
 class Lives(Node):

@@ -206,6 +206,7 @@ def write_html(nodes, file):
     file.write(page_with_figures(Report(run, accounts, Path(run, accounts))))
 
 
+@e.tells_damage
 def command_fxt(place, argv):
     if any(word in ("-h", "--help") for word in argv):
         print(USAGE)

@@ -4,6 +4,7 @@
 import os
 import sys
 
+from orrery_tool.events import tells_damage
 from orrery_tool.report_page import Report, write_report
 from orrery_tool.report_path import Path
 from orrery_tool.report_read import Run
@@ -32,6 +33,7 @@ def show_progress(done, all_nodes):
               flush=True)
 
 
+@tells_damage
 def command_report(place, argv):
     args = report_parser().parse_args(argv)
     try:

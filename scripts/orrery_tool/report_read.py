@@ -12,7 +12,6 @@ from orrery_tool import events as e
 from orrery_tool.graph import HANDED, Graph
 from orrery_tool.report_setup import Setup
 from orrery_tool.report_words import seconds
-from orrery_tool.words import Refusal
 
 # Why a task became ready, or a value could be sent.
 BY_PROGRAM, BY_TASK, BY_MESSAGE, BY_SEND = range(4)
@@ -155,12 +154,7 @@ class NodeRun:
             if opened_s is None:
                 opened_s = date_s
             if handler:
-                try:
-                    handler(date_s - origin_s, flag, worker, n, ident, value)
-                except (OverflowError, ValueError) as error: # numbers that no run has
-                    raise Refusal("%s is damaged: its record %d, of kind %d, cannot be true (%s); "
-                                  "record the run again, or take this file away to see the other "
-                                  "nodes" % (self.node.path, count, kind, error)) from None
+                handler(date_s - origin_s, flag, worker, n, ident, value)
         self.nevents, self.last_s = count, last_s - origin_s
         self.life_s = last_s - (opened_s or 0.0)
         self.opened_s = self.last_s - self.life_s

@@ -47,6 +47,8 @@ REMEDY_OF_CORES = "more main memory, fewer data in use at a time, or tasks near 
 class Shares:
     """Seconds by cause in equal bins of the run; and of the waits, before which codelet."""
 
+    many = 1 # workers that what is added is of, each
+
     def __init__(self, begin_s, end_s):
         self.begin_s = begin_s
         self.width_s = max(end_s - begin_s, 1e-12) / BINS
@@ -57,14 +59,15 @@ class Shares:
     def add(self, cause, from_s, to_s):
         if to_s <= from_s:
             return
-        self.total[cause] += to_s - from_s
-        bins, width_s = self.bins[cause], self.width_s
+        self.total[cause] += self.many * (to_s - from_s)
+        bins, width_s, many = self.bins[cause], self.width_s, self.many
         first = (from_s - self.begin_s) / width_s
         last = (to_s - self.begin_s) / width_s
         at, until = int(first), min(int(last), BINS - 1)
         if at >= until:
-            bins[min(max(at, 0), BINS - 1)] += to_s - from_s
+            bins[min(max(at, 0), BINS - 1)] += many * (to_s - from_s)
             return
+        width_s *= many
         bins[at] += (at + 1 - first) * width_s
         for i in range(at + 1, until):
             bins[i] += width_s
@@ -76,7 +79,7 @@ class Shares:
             self.add(cause, from_s, to_s)
             if name not in self.waits:
                 self.waits[name] = [0.0] * len(CAUSES)
-            self.waits[name][cause] += to_s - from_s
+            self.waits[name][cause] += self.many * (to_s - from_s)
 
     def merge(self, other):
         for mine, theirs in zip(self.bins, other.bins):
@@ -86,6 +89,23 @@ class Shares:
         for name, wait in other.waits.items():
             mine = self.waits.get(name, [0.0] * len(CAUSES))
             self.waits[name] = [a + b for a, b in zip(mine, wait)]
+
+
+class SharesOfMany(Shares):
+    """What several workers do alike."""
+
+    def begin(self, many):
+        self.many, self.alone = many, [0.0] * len(CAUSES)
+
+    def add(self, cause, from_s, to_s):
+        if to_s > from_s:
+            self.alone[cause] += to_s - from_s
+            super().add(cause, from_s, to_s)
+
+    def give(self, total):
+        """What each has done since begin() is a worker's, too."""
+        for cause, seconds in enumerate(self.alone):
+            total[cause] += seconds
 
 
 CAUSE_OF = {BY_TASK: DEPENDENCY, BY_MESSAGE: NETWORK, BY_SEND: NETWORK}
@@ -120,21 +140,42 @@ def wait_until_ready(node, i, shares, at, pushed_s):
     shares.wait(CAUSE_OF.get(why, SUBMISSION), name, at, until_s)
 
 
-def account_rest(node, later, shares, at, end_s):
-    """The time of a worker after its last task.  While tasks of its node and kind are still
-    to start, it waits as they do; later: those, in the order of their starts."""
+def wait_for_start(node, i, shares, at):
+    """As those do that could run it.  One that is ready, and in the line of another worker,
+    could run here."""
     tasks = node.tasks
-    for i in later[bisect_left(later, at, key=tasks.started.__getitem__):]:
-        # One that is ready, and in the line of another worker, could run here.
-        pushed_s = min(max(tasks.pushed[i], at), tasks.started[i])
-        wait_until_ready(node, i, shares, at, pushed_s)
-        shares.wait(SCHEDULING, tasks.name[i], pushed_s, tasks.started[i])
-        at = max(at, tasks.started[i])
-    shares.add(END, at, end_s)
+    pushed_s = min(max(tasks.pushed[i], at), tasks.started[i])
+    wait_until_ready(node, i, shares, at, pushed_s)
+    shares.wait(SCHEDULING, tasks.name[i], pushed_s, tasks.started[i])
 
 
-def account(node, worker, order, later, shares, end_s):
-    """The whole time of one worker, whose tasks are given in their order."""
+def account_rests(node, later, rests, shares, end_s):
+    """The time of workers of a kind after their last tasks.  While tasks of their node and kind
+    are still to start, they wait as these do; later: those, in the order of their starts;
+    rests: (date, seconds by cause) of each worker.  From the start of the first of those on
+    all wait alike, which is added up once."""
+    started, joining = node.tasks.started, {}
+    for at, total in rests:
+        first = bisect_left(later, at, key=started.__getitem__)
+        shares.begin(1)
+        if first < len(later):
+            wait_for_start(node, later[first], shares, at)
+            joining.setdefault(first, []).append(total)
+            at = started[later[-1]]
+        shares.add(END, at, end_s)
+        shares.give(total)
+    shares.begin(sum(map(len, joining.values())))
+    for place in range(len(later) - 1, min(joining, default=len(later)) - 1, -1):
+        for total in joining.get(place, ()):
+            shares.many -= 1
+            shares.give(total)
+        if shares.many:
+            wait_for_start(node, later[place], shares, started[later[place - 1]])
+
+
+def account(node, worker, order, shares, end_s):
+    """The time of one worker, whose tasks are given in their order, until the date that is
+    returned: the end of its last one."""
     tasks, at = node.tasks, shares.begin_s
     starts = [tasks.started[i] for i in order[1:]] + [end_s]
     for i, next_s in zip(order, starts):
@@ -153,7 +194,7 @@ def account(node, worker, order, later, shares, end_s):
         over_s = min(tasks.ended[i] + after_s, next_s)
         shares.add(CALLBACKS, at, over_s)
         at = max(at, over_s)
-    account_rest(node, later, shares, at, end_s)
+    return at
 
 
 class Accounts:
@@ -181,19 +222,25 @@ class Accounts:
             orders.setdefault(worker, []).append(i)
         for worker, _, _ in node.workers:
             orders[worker].sort(key=started.__getitem__)
-        for order in all_of.values():
-            order.sort(key=started.__getitem__)
+        rests = {kind: [] for kind in KINDS}
         for worker, name, kind in node.workers:
             order = orders[worker]
             shares = Shares(self.run.begin_s, self.run.end_s)
-            account(node, worker, order, all_of[kind], shares, self.run.end_s)
+            at = account(node, worker, order, shares, self.run.end_s)
             self.by_kind[kind].merge(shares)
+            rests[kind].append((at, shares.total))
             self.nworkers[kind] += 1
             self.workers.append((node.rank, name, kind, shares.total))
             busy = self.busy.setdefault((node.rank, kind), array("d", bytes(8 * BINS)))
             for at, seconds in enumerate(shares.bins[BUSY]):
                 busy[at] += seconds
             self.orders[node.rank, worker] = order
+        for kind, of_kind in rests.items():
+            all_of[kind].sort(key=started.__getitem__)
+            if of_kind:
+                shares = SharesOfMany(self.run.begin_s, self.run.end_s)
+                account_rests(node, all_of[kind], of_kind, shares, self.run.end_s)
+                self.by_kind[kind].merge(shares)
 
     def capacity_s(self, kind):
         return self.nworkers[kind] * (self.run.end_s - self.run.begin_s)

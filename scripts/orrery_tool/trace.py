@@ -395,6 +395,7 @@ FILES = {"--perfetto": write_perfetto, "--csv": write_csv, "--paje": through(wri
          "--dot": through(write_dot)}
 
 
+@e.tells_damage
 def command_trace(place, argv):
     wanted, words = {}, list(argv)
     if not words or words[0] in ("-h", "--help"):

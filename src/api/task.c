@@ -323,8 +323,13 @@ int starpu_task_nready(void)
 {
 	struct node *node = plat_self();
 
-	return node ? looked_at(node, node_nsubmitted(node) - orr_load(&node->nblocked))
-		    : 0;
+	int nready;
+
+	if (!node)
+		return 0;
+	/* Tasks may be submitted that wait for others, between the two numbers. */
+	nready = node_nsubmitted(node) - orr_load(&node->nblocked);
+	return looked_at(node, nready > 0 ? nready : 0);
 }
 
 int starpu_task_nsubmitted(void)

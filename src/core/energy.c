@@ -78,7 +78,10 @@ double energy_of(const struct job *job)
 void energy_learn(struct worker *worker, struct job *job)
 {
 	double joules = energy_of(job);
+	/* Where no kernel has run, it used nothing. */
+	int has_run =
+		worker_kernel(worker, job) && !node_knobs(worker->node)->disable_kernels;
 
-	if (joules > 0 && !worker->node->machine->predicts)
+	if (joules > 0 && has_run && !worker->node->machine->predicts)
 		model_record_energy(worker, job->task, job->implementation, joules);
 }

@@ -389,11 +389,12 @@ static int open_workers(struct node *node)
 		n += node->nworkers_of[type];
 	}
 	if (n == 0) {
-		orr_complain(node->rank,
+		/* Ranks are known from starpu_mpi_init() on. */
+		orr_complain(node->size > 1 ? node->rank : ORR_NO_RANK,
 			     "starpu_init: there is no worker: %d CPU workers are asked "
-			     "for (STARPU_NCPU, conf.ncpus), and this machine has %d "
+			     "for (STARPU_NCPU, conf.ncpus), and machine %s has %d "
 			     "GPUs; ask for one at least",
-			     node->conf->ncpus,
+			     node->conf->ncpus, node->machine->hostname,
 			     node->machine->devices[STARPU_CUDA_WORKER].count);
 		return -ENODEV;
 	}

@@ -153,6 +153,7 @@ void insert_open(struct insert *insert, struct mpi *mpi, int comm, struct exchan
 	insert->unknown = unknown;
 	insert->is_ours = is_ours;
 	insert->has_turn = insert->will_read = insert->is_reading = 0;
+	insert->half = WHOLE;
 	insert->uses = uses;
 }
 
@@ -380,7 +381,7 @@ int insert_keeps_none(const struct insert *insert, int use, int executor)
 	return executor == insert->me || insert_passes_on(insert, use, executor);
 }
 
-/* Without cache.  What comes for a task that another thread is about to submit stays. */
+/* Without cache.  What comes for a task that is not submitted yet stays. */
 static void drop_read(struct insert *insert)
 {
 	int may_drop;
@@ -409,7 +410,7 @@ static void forget_copies(struct insert *insert)
 		cache_clear(mpi, data[i].handle);
 		kin_clear(mpi, data[i].handle);
 	}
-	if (!mpi->cache.is_on || insert->is_reading)
+	if (!mpi->cache.is_on || insert_is_reading(insert))
 		drop_read(insert);
 }
 
@@ -457,6 +458,8 @@ int insert_before(struct mpi *mpi, int comm, struct exchange *exchange)
 		insert_check_executor(&insert, exchange->executor);
 		if (exchange->executor == PLAN_EVERYWHERE)
 			check_private(&insert);
+		insert.will_read = 1;
+		insert.half = FIRST_HALF;
 		insert_move_before(&insert);
 	}
 	insert_close(&insert);
@@ -469,6 +472,7 @@ void insert_after(struct mpi *mpi, int comm, const struct exchange *exchange)
 	struct insert insert;
 
 	insert_open(&insert, mpi, comm, &copy);
+	insert.half = SECOND_HALF;
 	move_after(&insert);
 	insert_close(&insert);
 }
@@ -563,7 +567,9 @@ static int run_phases(struct insert *insert, struct starpu_codelet *cl, va_list 
 	struct mpi *mpi = insert->mpi;
 	int ret = 0;
 
-	insert->will_read = phases == PHASE_ALL;
+	insert->will_read = (phases & PHASE_BEFORE) != 0;
+	if (phases != PHASE_ALL)
+		insert->half = phases & PHASE_AFTER ? SECOND_HALF : FIRST_HALF;
 	if (phases & PHASE_BEFORE)
 		insert_move_before(insert);
 	if ((phases & PHASE_BUILD) && executes_here(insert))

@@ -111,7 +111,9 @@ static void note_duration(struct worker *worker, const struct cuda_flight *fligh
 	} else {
 		job->duration_s = plat_now_s(worker->node->plat) - flight->start_s;
 	}
-	if (job->task->cl->model && !node_knobs(worker->node)->disable_kernels)
+	/* Where no kernel has run, it took no time. */
+	if (job->task->cl->model && worker_kernel(worker, job) &&
+	    !node_knobs(worker->node)->disable_kernels)
 		model_record(worker, job->task, job->implementation, job->duration_s);
 }
 

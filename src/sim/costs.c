@@ -29,8 +29,12 @@
 
 #define PAGE_BYTES 4096.0
 
-/* What messages and tasks have brought into the caches of a node, and how much that was
- * when each datum was last among it. */
+/*
+ * What messages and tasks have brought into the caches of a node, and how much that was
+ * when each datum was last among it.  The address of a datum stands for its memory, and
+ * as that of a datum that is gone serves another, so does the address: nobody is told
+ * when it ends, or each that lives for a while would count as bytes between others.
+ */
 struct sets {
 	struct wire_pieces factor; /* of the bandwidth, by bytes in between */
 	struct wire_pieces small;  /* the same of values of 64 KiB; none: not known */

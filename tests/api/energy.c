@@ -224,6 +224,62 @@ static void tasks_side_by_side_share(void)
 	starpu_shutdown();
 }
 
+/* ---- what does not run ------------------------------------------------ */
+
+enum { NSKIPPED = 2000 };
+
+static struct starpu_perfmodel skipped_model = {.type = STARPU_HISTORY_BASED,
+						.symbol = "energy_of_skipped"};
+static struct starpu_codelet skipped = {.cpu_funcs = {work},
+					.energy_model = &skipped_model};
+
+static int does_not_run(void *buffer, void *arg)
+{
+	(void)buffer;
+	(void)arg;
+	return 0;
+}
+
+/* The counters turn all the time. */
+static void run_until_told(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	__atomic_store_n(&is_running, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&has_turned, __ATOMIC_ACQUIRE))
+		use_uj(1000);
+}
+
+static struct starpu_codelet turns = {.cpu_funcs = {run_until_told}};
+
+static void what_is_skipped_teaches_nothing(void)
+{
+	struct starpu_transaction *transaction;
+	struct starpu_task *meter;
+
+	is_running = has_turned = 0;
+	setenv("STARPU_CALIBRATE", "1", 1);
+	claim_start(2);
+	meter = submit(&turns);
+	wait_until(&is_running);
+	transaction = starpu_transaction_open(does_not_run, NULL);
+	for (int i = 0; i < NSKIPPED; i++)
+		CLAIM_EQ(starpu_task_insert(&skipped, STARPU_TRANSACTION, transaction, 0),
+			 0);
+	starpu_transaction_close(transaction);
+	starpu_task_wait_for_n_submitted(1);
+	__atomic_store_n(&has_turned, 1, __ATOMIC_RELEASE);
+	CLAIM_EQ(starpu_task_wait(meter), 0);
+	starpu_task_destroy(meter);
+	starpu_task_wait_for_all();
+	CLAIM(isnan(starpu_perfmodel_history_based_expected_perf(
+		&skipped_model,
+		starpu_worker_get_perf_archtype(0, STARPU_NMAX_SCHED_CTXS),
+		starpu_task_data_footprint(&(struct starpu_task){.cl = &skipped}))));
+	starpu_shutdown();
+	unsetenv("STARPU_CALIBRATE");
+}
+
 static void others_cannot(void)
 {
 	claim_start(1);
@@ -323,13 +379,6 @@ static void models_are_the_meters(void)
 	starpu_shutdown();
 }
 
-static int does_not_run(void *buffer, void *arg)
-{
-	(void)buffer;
-	(void)arg;
-	return 0;
-}
-
 /* An epoch that does not run uses nothing; that after it does. */
 static void what_is_skipped_uses_nothing(void)
 {
@@ -384,6 +433,7 @@ static const struct claim claims[] = {
 	{"what packages use is shared among tasks", packages_are_measured},
 	{"a task that runs alone has used all of it", tasks_alone_have_all},
 	{"tasks that run side by side share it", tasks_side_by_side_share},
+	{"models learn nothing of what does not run", what_is_skipped_teaches_nothing},
 	{"what cannot be measured is said", others_cannot},
 	{"so are counters that are not there", without_counters},
 	{NULL, NULL}};

@@ -19,9 +19,10 @@ enum { LONG_BYTES = 5000, LIMIT_S = 20 };
 
 static char long_text[LONG_BYTES + 1];
 
-static const char *const values[] = {"",         "-7",   "0",    "1000000000000000000",
-				     "-1e18",    "many", "nan",  "inf",
-				     "7 apples", "/",    "%n%s", long_text};
+/* Where "/proc" is, nobody can leave files, root neither. */
+static const char *const values[] = {"",         "-7",    "0",    "1000000000000000000",
+				     "-1e18",    "many",  "nan",  "inf",
+				     "7 apples", "/proc", "%n%s", long_text};
 
 static long value;
 

@@ -11,5 +11,20 @@ if [ -z "$names" ]; then
 	echo "FAIL absurd values: doc/knobs.md names no variable"
 	exit 1
 fi
+# Some values name files and directories: those are left here, and nowhere else.
+roots() {
+	find / -maxdepth 1 \( -name '*.events' -o -name '.starpu' -o -name 'prof_file*' \) | sort
+}
+before=$(roots)
+here=$(mktemp -d "${TMPDIR:-/tmp}/orrery-knobs-XXXXXX") && cd "$here" || exit 1
 # shellcheck disable=SC2086 # One argument each.
-exec "$build/tests/bad/knob_values" $names
+"$build/tests/bad/knob_values" $names
+status=$?
+cd / && rm -rf "$here"
+if [ "$(roots)" = "$before" ]; then
+	echo "PASS nothing is left in the root of the file system"
+else
+	echo "FAIL nothing is left in the root of the file system: $(roots)"
+	status=1
+fi
+exit "$status"

@@ -529,6 +529,56 @@ static void unpartitioned_in_callback(void)
 	starpu_task_wait_for_all();
 }
 
+/* ---- longer than strides of 32 bits ---------------------------------- */
+
+/* Where the library has memory from before. */
+static void block_beyond_strides(void)
+{
+	struct starpu_block_interface block = {.nx = 1 << 16,
+					       .ny = 1 << 16,
+					       .nz = 2,
+					       .elemsize = 1},
+				      before = block;
+
+	starpu_interface_block_ops.reuse_data_on_node(&block, &before, STARPU_MAIN_RAM);
+}
+
+static void tensor_beyond_strides(void)
+{
+	struct starpu_tensor_interface tensor = {.nx = 1 << 16,
+						 .ny = 1 << 15,
+						 .nz = 4,
+						 .nt = 2,
+						 .elemsize = 1},
+				       before = tensor;
+
+	starpu_interface_tensor_ops.reuse_data_on_node(&tensor, &before, STARPU_MAIN_RAM);
+}
+
+static void array_beyond_strides(void)
+{
+	uint32_t n[] = {1 << 16, 1 << 16, 2}, ld[3];
+	struct starpu_ndim_interface array = {
+		.nn = n, .ldn = ld, .ndim = 3, .elemsize = 1};
+	struct starpu_ndim_interface before = array;
+
+	starpu_interface_ndim_ops.reuse_data_on_node(&array, &before, STARPU_MAIN_RAM);
+}
+
+static void one_beyond_strides(void)
+{
+	struct starpu_tensor_interface tensor = {.nx = 1 << 16,
+						 .ny = 1 << 15,
+						 .nz = 4,
+						 .nt = 1,
+						 .elemsize = 1},
+				       before = tensor;
+
+	starpu_interface_tensor_ops.reuse_data_on_node(&tensor, &before, STARPU_MAIN_RAM);
+	if (tensor.ldz != 1u << 31)
+		abort();
+}
+
 /* ---- what must be said ------------------------------------------------ */
 
 static const struct dying mistakes[] = {
@@ -608,6 +658,10 @@ static const struct dying mistakes[] = {
 	CASE(array_is_no_element, "an array of 3 dimensions in 2 parts", "nchildren"),
 	CASE(array_with_gaps, "are 3 elements apart", "filter_arg"),
 	CASE(rows_nowhere, "(rowptr) is not in main memory", "home node 0"),
+	CASE(block_beyond_strides, "them 4294967296 elements apart", "32 bits"),
+	CASE(tensor_beyond_strides, "them 8589934592 elements apart", "32 bits"),
+	CASE(array_beyond_strides, "them 4294967296 elements apart", "32 bits"),
+	{"what no stride is for may be longer", {"", ""}, one_beyond_strides, 1},
 };
 
 static void prepare(void)

@@ -321,6 +321,10 @@ CASES = [
     Case("knob_range", [r"ORRERY_MPI_EAGER is -4", r"expected 0 to", r"using 0",
                         r"(?m)^ends well"],
          case="nothing", status=ENDS, env={"ORRERY_MPI_EAGER": "-4"}),
+    # Before the MPI layer there are no ranks to name.
+    Case("no_worker", [r"\[orrery\] starpu_init: there is no worker: 0 CPU", r"and machine \S+ has"],
+         case="nothing", status="is not 0", env={"STARPU_NCPU": "0", "STARPU_NCUDA": "0"},
+         hushes=(CRASH, r"\[rank \d\] starpu_init")),
     Case("bindings", [r"\[rank 0\] worker 0, .*: (core \d|not bound)", r"\[rank 1\] worker 1, "],
          case="nothing", status=ENDS, env={"STARPU_DISPLAY_BINDINGS": "1"}),
     Case("transport", on(ANY, r'ORRERY_TRANSPORT is "pigeons"', r"expected routes"),

@@ -147,10 +147,14 @@ static void run_alternate(void)
 		}
 }
 
+/* All are ready when they are inserted: those that become ready as others end are given
+ * to the first worker while the second has a long queue, and both have enough to do. */
 static void run_wrongmodel(void)
 {
-	for (int i = 0; i < 4 * NDATA; i++)
-		INSERT(&misjudged, STARPU_RW, data[i % NDATA]);
+	for (int i = 0; i < NDATA; i++) {
+		INSERT(&misjudged, STARPU_RW, data[i]);
+		INSERT(&misjudged, STARPU_RW, extra[i]);
+	}
 }
 
 /* A triangle: ever fewer tasks in each step. */

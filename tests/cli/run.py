@@ -145,9 +145,33 @@ def real(suite):
     suite.refuses("unknown_command", "fly", says=["no command fly"])
 
 
+ALONE = """#include <starpu.h>
+int main(void) { return starpu_init(NULL) != 0; }
+"""
+
+
+def starts_alone(suite):
+    """A simulated program says how it is started, and one that smpicc makes for the scripts of
+    configure starts."""
+    suite.write("alone.c", ALONE)
+    words = ["cannot be started by itself", "orrery run --sim PLATFORM -n N PROGRAM"]
+    for claim, pretend, said in (("simulated_program_alone", {}, words),
+                                 ("program_of_a_configure_script", {"SMPI_PRETEND_CC": "1"},
+                                  ["starpu_init: this program is linked with liborrery-sim"])):
+        os.environ.update(pretend)
+        suite.orrery("cc", "--sim", "alone.c", "-o", "alone-sim")
+        out = subprocess.run(["./alone-sim"], cwd=suite.directory, text=True, timeout=100,
+                             capture_output=True, check=False)
+        for name in pretend:
+            del os.environ[name]
+        suite.verdict(claim + "_says_why", out.returncode == 2 - len(pretend) and all(word in out.stderr for word in said),
+                      "%d, %s" % (out.returncode, out.stderr))
+
+
 def simulated(suite):
     suite.succeeds("cc_builds_a_simulated_program", "cc", "--sim", HELLO, "-o", "hello-sim",
                    says="", times=1)
+    starts_alone(suite)
     suite.succeeds("run_simulates", "run", "--sim", SMALL, "-n", "4", "./hello-sim", "hi",
                    says="of 4, argument hi", times=4)
     suite.succeeds("shipped_platforms_have_names", "run", "--sim", "small4", "-n", "2",

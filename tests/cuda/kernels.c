@@ -4,6 +4,8 @@
  * Workers, memories and copies of CUDA devices, on the stand-in for CUDA, which is no
  * GPU.
  */
+#include <math.h>
+
 #include "../api/claim.h"
 #include "on_device.h"
 
@@ -620,9 +622,57 @@ static void contributions_of_devices(void)
 	CLAIM_EQ(total, 160);
 }
 
+/* ---- what does not run ------------------------------------------------ */
+
+static struct starpu_perfmodel skipped_model = {.type = STARPU_HISTORY_BASED,
+						.symbol = "standin_skipped"};
+static struct starpu_codelet skipped = {.cuda_funcs = {scale_vector_cuda},
+					.cuda_flags = {STARPU_CUDA_ASYNC},
+					.nbuffers = 1,
+					.modes = {STARPU_RW},
+					.model = &skipped_model,
+					.name = "skipped"};
+
+static int does_not_run(void *buffer, void *arg)
+{
+	(void)buffer;
+	(void)arg;
+	return 0;
+}
+
+static void what_is_skipped_teaches_nothing(void)
+{
+	struct starpu_transaction *transaction;
+	struct starpu_task like = {.cl = &skipped};
+	double values[4] = {1, 2, 3, 4};
+
+	setenv("STARPU_CALIBRATE", "1", 1);
+	start(1, 1);
+	starpu_vector_data_register(&like.handles[0], STARPU_MAIN_RAM, (uintptr_t)values,
+				    4, sizeof values[0]);
+	transaction = starpu_transaction_open(does_not_run, NULL);
+	for (int i = 0; i < 20; i++)
+		CLAIM_EQ(starpu_task_insert(&skipped, STARPU_TRANSACTION, transaction,
+					    STARPU_RW, like.handles[0],
+					    STARPU_CL_ARGS_NFREE, &two, sizeof two, 0),
+			 0);
+	starpu_transaction_close(transaction);
+	starpu_task_wait_for_all();
+	CLAIM(isnan(starpu_perfmodel_history_based_expected_perf(
+		&skipped_model,
+		starpu_worker_get_perf_archtype(0, STARPU_NMAX_SCHED_CTXS),
+		starpu_task_data_footprint(&like))));
+	starpu_data_unregister(like.handles[0]);
+	CLAIM(values[0] == 1);
+	starpu_shutdown();
+	unsetenv("STARPU_CALIBRATE");
+}
+
 int main(void)
 {
 	static const struct claim claims[] = {
+		{"models learn nothing of kernels that do not run",
+		 what_is_skipped_teaches_nothing},
 		{"each device has a worker and a memory",
 		 each_device_has_a_worker_and_a_memory},
 		{"devices are chosen by number", devices_are_chosen_by_number},

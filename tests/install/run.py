@@ -123,6 +123,9 @@ class Suite:
                       ORRERY_EXECUTE="1")
             self.says("smpirun needs no option", "ring: 4 of 4", *start, "./ring-sim",
                       ORRERY_EXECUTE="1")
+            status, output = self.run("./ring-sim")
+            self.verdict("by itself it says how to start it", status == 2 and
+                         "cannot be started by itself" in output, "%d, %s" % (status, output))
         if self.compiles("smpicc compiles with the simulated starpumpi-1.4", "smpicc",
                          "ring.c", "./ring-sim", self.flags("starpumpi-1.4", sim=True)):
             self.says("smpirun starts that, too", "ring: 4 of 4", *start, *plain, "./ring-sim",

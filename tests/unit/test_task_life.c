@@ -454,6 +454,15 @@ static void a_long_chain_of_what_needs_no_kernel(void **state)
 	starpu_data_unregister(datum);
 }
 
+/* Others submit between the two numbers of which it is the difference. */
+static void no_fewer_than_none_are_ready(void **state)
+{
+	(void)state;
+	orr_add(&one.node->nblocked, 3);
+	assert_int_equal(starpu_task_nready(), 0);
+	orr_add(&one.node->nblocked, -3);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, one_setup, one_teardown)
@@ -472,6 +481,7 @@ int main(void)
 		TEST(a_task_goes_with_its_links),
 		TEST(numbers_of_tasks_go_on),
 		TEST(epochs_of_values_wrap),
+		TEST(no_fewer_than_none_are_ready),
 		cmocka_unit_test(threads_begin_and_end_the_library),
 	};
 #undef TEST

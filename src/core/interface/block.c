@@ -31,7 +31,7 @@ static size_t bytes_of(const struct starpu_block_interface *block)
 /* As the library allocates it.  Others may be reading the shape. */
 static void make_dense(struct starpu_block_interface *block)
 {
-	uint32_t plane = block->nx * block->ny;
+	uint32_t plane = interface_stride((size_t)block->nx * block->ny, block->nz);
 
 	if (block->ldy != block->nx)
 		block->ldy = block->nx;

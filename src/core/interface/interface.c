@@ -201,6 +201,23 @@ starpu_ssize_t interface_allocate(void *interface, unsigned memory, size_t bytes
 	return (starpu_ssize_t)bytes;
 }
 
+uint32_t interface_stride(size_t nelements, size_t count)
+{
+	const struct node *node;
+
+	if (nelements <= UINT32_MAX || count <= 1)
+		return (uint32_t)nelements;
+	node = node_of_caller();
+	if (node->machine->executes)
+		orr_die(node->rank,
+			"a copy of a datum of several dimensions has parts of one of "
+			"them %zu elements apart, and strides (ldz, ldt, ldn) have 32 "
+			"bits, as in StarPU: register it as several data, or with "
+			"larger elements",
+			nelements);
+	return (uint32_t)nelements; /* Nothing lies there. */
+}
+
 void interface_free(void *interface, unsigned memory, size_t bytes)
 {
 	struct plain_head *head = interface;

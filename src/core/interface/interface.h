@@ -117,6 +117,9 @@ void interface_free(void *interface, unsigned memory, size_t bytes);
 /* For cache_data_on_node and reuse_data_on_node of the same: the piece changes hands. */
 void interface_cache(void *cached, void *interface, unsigned memory);
 void interface_reuse(void *interface, const void *cached, unsigned memory);
+/* The stride of a dimension of count positions, in a copy in one piece; ends the program
+ * where it does not fit and something lies there. */
+uint32_t interface_stride(size_t nelements, size_t count);
 /* For map_data of what begins as struct plain_head, of bytes bytes; for unmap_data and
  * update_map of the same.  0, or -EIO: not between these memories. */
 int interface_map(const void *from, unsigned from_memory, void *to, unsigned to_memory,

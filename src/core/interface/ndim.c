@@ -95,10 +95,12 @@ static size_t bytes_of(const struct starpu_ndim_interface *ndim)
 
 /* ---- registration ---------------------------------------------------- */
 
-static void fill_dense(uint32_t *ldn, const uint32_t *nn, size_t ndim)
+/* Without check it is known later that nothing is there. */
+static void fill_dense(uint32_t *ldn, const uint32_t *nn, size_t ndim, int checks)
 {
 	for (size_t i = 0; i < ndim; i++) {
-		uint32_t stride = i == 0 ? 1 : ldn[i - 1] * nn[i - 1];
+		size_t whole = elements(nn, 0, i);
+		uint32_t stride = interface_stride(whole, checks ? nn[i] : 1);
 
 		if (ldn[i] != stride) /* Others may be reading the shape. */
 			ldn[i] = stride;
@@ -113,7 +115,7 @@ static void ndim_register(starpu_data_handle_t handle, int home, void *interface
 
 	if (n) /* Arrays of nothing may be NULL. */
 		memcpy(nn, given->nn, bytes);
-	fill_dense(nn + n, nn, n);
+	fill_dense(nn + n, nn, n, 0);
 	if (n && home >= 0)
 		memcpy(nn + 2 * n, given->ldn, bytes);
 	for (unsigned memory = 0; memory < NODE_MAX_MEMORIES; memory++) {
@@ -174,7 +176,7 @@ static starpu_ssize_t ndim_allocate(void *interface, unsigned memory)
 	starpu_ssize_t ret = interface_allocate(ndim, memory, ndim->allocsize);
 
 	if (ret >= 0)
-		fill_dense(ndim->ldn, ndim->nn, ndim->ndim);
+		fill_dense(ndim->ldn, ndim->nn, ndim->ndim, 1);
 	return ret;
 }
 
@@ -200,7 +202,7 @@ static void ndim_reuse(void *interface, const void *cached, unsigned memory)
 	struct starpu_ndim_interface *ndim = interface;
 
 	interface_reuse(interface, cached, memory);
-	fill_dense(ndim->ldn, ndim->nn, ndim->ndim);
+	fill_dense(ndim->ldn, ndim->nn, ndim->ndim, 1);
 }
 
 static void *ndim_pointer(void *interface, unsigned memory)

@@ -34,7 +34,9 @@ static size_t bytes_of(const struct starpu_tensor_interface *tensor)
 /* As the library allocates it.  Others may be reading the shape. */
 static void make_dense(struct starpu_tensor_interface *tensor)
 {
-	uint32_t plane = tensor->nx * tensor->ny, block = plane * tensor->nz;
+	size_t rows = (size_t)tensor->nx * tensor->ny;
+	uint32_t plane = interface_stride(rows, tensor->nz);
+	uint32_t block = interface_stride(rows * tensor->nz, tensor->nt);
 
 	if (tensor->ldy != tensor->nx)
 		tensor->ldy = tensor->nx;

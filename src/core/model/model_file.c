@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -77,11 +78,14 @@ static void scan_all(struct scan *scan)
 	struct all_line *line = &scan->all;
 	struct model_all *all = &line->all;
 	locale_t before = decimal_begin();
-	int n = sscanf(scan->at + sizeof all_mark - 1, "%8lx %9u %lf %lf",
-		       &line->footprint, &all->nsample, &all->sum, &all->sum2);
+	unsigned long nsample = 0;
+	int n = sscanf(scan->at + sizeof all_mark - 1, "%8lx %19lu %lf %lf",
+		       &line->footprint, &nsample, &all->sum, &all->sum2);
 
 	decimal_end(before);
-	line->is_there = n == 4 && model_all_is_sound(all) ? 1 : -1;
+	all->nsample = (unsigned)nsample;
+	line->is_there =
+		n == 4 && nsample <= UINT_MAX && model_all_is_sound(all) ? 1 : -1;
 }
 
 /* Go to the next line that is neither blank nor a comment. 1, or 0 at the end. */
@@ -450,13 +454,13 @@ static int read_all(struct scan *scan, struct model_data *data)
 	return rc;
 }
 
-/* StarPU writes in place, under a lock. */
-static void lock_for_reading(int fd)
+/* A file system without locks must not hide the models on it. */
+void model_file_lock(FILE *file, int type)
 {
-	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+	struct flock lock = {.l_type = (short)type, .l_whence = SEEK_SET};
 
-	/* A file system without locks must not hide the models on it. */
-	(void)fcntl(fd, F_SETLKW, &lock);
+	while (fcntl(fileno(file), F_SETLKW, &lock) < 0 && errno == EINTR)
+		;
 }
 
 int model_data_read(struct model_data *data, const char *path, int rank)
@@ -479,7 +483,7 @@ int model_data_read(struct model_data *data, const char *path, int rank)
 			fclose(scan.file);
 		return rc;
 	}
-	lock_for_reading(fileno(scan.file));
+	model_file_lock(scan.file, F_RDLCK); /* StarPU writes in place. */
 	rc = read_all(&scan, data);
 	free(scan.text);
 	fclose(scan.file);

@@ -86,6 +86,8 @@ int model_data_read(struct model_data *data, const char *path, int rank);
 /* Replace the file as a whole.  0; -errno after a message: the old one is kept. */
 int model_data_write(const struct model_data *data, const char *path, int rank);
 void model_data_clear(struct model_data *data);
+/* Wait for a lock of the file, F_RDLCK or F_WRLCK, also when signals come. */
+void model_file_lock(FILE *file, int type);
 /* Devices as files name them: "cpu0", "cuda1_cuda2". */
 void model_print_arch(FILE *f, const struct starpu_perfmodel_arch *arch);
 

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/model/model_merge.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -51,10 +52,11 @@ int model_merge_lock(const char *path)
 	memcpy(name + length, "../.lock", sizeof "../.lock");
 	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	free(name);
-	if (fd >= 0 && flock(fd, LOCK_EX) < 0) {
-		close(fd);
-		return -1;
-	}
+	while (fd >= 0 && flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR) {
+			close(fd);
+			return -1;
+		}
 	return fd;
 }
 

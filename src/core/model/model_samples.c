@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/decimal.h"
+#include "core/model/model_file.h"
 
 /* Rows in memory before they go to the file; repetitions of one row in it. */
 enum { MANY_ROWS = 4096, MANY_TIMES = 1000 };
@@ -120,15 +121,6 @@ static int read_rows(struct model_samples *samples, const struct starpu_perfmode
 	return rc;
 }
 
-/* Several ranks of a machine add to one file. */
-static void lock_file(FILE *f, short type)
-{
-	struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
-
-	/* A file system without locks must not hide the samples on it. */
-	(void)fcntl(fileno(f), F_SETLKW, &lock);
-}
-
 /* 0 also when there is no such file. */
 static int read_file(struct model_samples *samples, const struct starpu_perfmodel *model)
 {
@@ -147,7 +139,7 @@ static int read_file(struct model_samples *samples, const struct starpu_perfmode
 			samples->symbol, samples->path, strerror(-rc));
 		return rc;
 	}
-	lock_file(f, F_RDLCK);
+	model_file_lock(f, F_RDLCK);
 	rc = read_rows(samples, model, f);
 	fclose(f);
 	return rc;
@@ -179,7 +171,8 @@ static void append_rows(struct model_samples *samples)
 	struct stat status;
 
 	if (f) {
-		lock_file(f, F_WRLCK);
+		/* Several ranks of a machine add to one file. */
+		model_file_lock(f, F_WRLCK);
 		if (!fstat(fileno(f), &status) && status.st_size == 0)
 			fputs(samples->head, f);
 		write_rows(samples, f);
