@@ -16,6 +16,9 @@ struct device {
 	cublasHandle_t blas;
 	cusolverDnHandle_t solver;
 	int *info; /* on the device */
+	/* A product of these, which keeps the device busy while a call is launched. */
+	float *cover;
+	int cover_rows;
 };
 
 /* Ends the program when the call of CUDA's, cuBLAS's or cuSOLVER's fails. */
