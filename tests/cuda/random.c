@@ -140,7 +140,7 @@ static void set_knobs(struct rng *rng)
 /* So that the data of several tasks of six fit. */
 static struct sizes draw_sizes(struct rng *rng)
 {
-	static const unsigned kib[] = {1, 16, 128, 1024, 2048}, full[] = {0, 0, 30, 90};
+	static const unsigned kib[] = {1, 64, 512, 1024, 2048}, full[] = {0, 0, 30, 90};
 	const char *limit = getenv("STARPU_LIMIT_CUDA_MEM");
 	unsigned most = (limit && *limit ? (unsigned)atoi(limit) : 64) * 1024 / 10;
 	unsigned chosen = kib[below(rng, 5)];
@@ -215,9 +215,9 @@ static int play(const struct options *options, unsigned long long seed)
 	if (place->nbad)
 		__atomic_add_fetch(&common->nbad, 1, __ATOMIC_SEQ_CST);
 	if (place->nbad || !options->is_quiet)
-		say("%s seed %llu: %ld tasks, %ld on GPUs, up to %u KiB, %.2f s; %s\n",
+		say("%s seed %llu: %ld tasks, %ld on GPUs, %.1f MiB, %.2f s; %s\n",
 		    place->nbad ? "FAIL" : "PASS", seed, place->ntasks, place->ngpu,
-		    sizes.most / 128, now_s() - place->begun_s, place->knobs);
+		    place->bytes / (1 << 20), now_s() - place->begun_s, place->knobs);
 	place->seed = 0;
 	return 1;
 }
@@ -366,6 +366,8 @@ int main(int argc, char **argv)
 		puts("skipped: no device");
 		return SKIPPED;
 	}
+	if (common->ngpu == 0)
+		common->nbad++; /* Nothing was tried. */
 	printf("%s random programs from seed %llu: %ld played, %ld bad, %ld kernels on "
 	       "GPUs, %.0f s\n",
 	       common->nbad ? "FAIL" : "PASS", options.first, common->nplayed,

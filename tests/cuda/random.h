@@ -35,6 +35,7 @@ struct place {
 	int op, nbad;
 	double begun_s;
 	long ntasks, ngpu; /* tasks that were inserted, and calls of kernels of GPUs */
+	double bytes;      /* of all data at first */
 	char what[64], knobs[400];
 };
 

@@ -351,8 +351,10 @@ void program_run(struct rng *rng, const struct sizes *sizes, unsigned nsteps)
 	program->ncpus = starpu_cpu_worker_get_count();
 	program->ngpus = starpu_cuda_worker_get_count();
 	program->ndata = 4 + (int)draw(program, MAX_DATA - 4);
-	for (int i = 0; i < program->ndata; i++)
+	for (int i = 0; i < program->ndata; i++) {
 		datum_begin(&program->data[i], rng, sizes);
+		place->bytes += 8.0 * view_count(&program->data[i].model);
+	}
 	for (unsigned i = 0; i < nsteps; i++) {
 		place->op = (int)i;
 		if (draw(program, 3))
