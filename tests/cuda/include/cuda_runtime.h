@@ -85,6 +85,7 @@ enum standin_count {
 	STANDIN_ALLOCATIONS, /* of devices' memories */
 	STANDIN_QUERIES,     /* of events */
 	STANDIN_MOST_BYTES,  /* of a device that were allocated at a time */
+	STANDIN_LATE_CALLS,  /* after the program has called exit() */
 	STANDIN_COUNTS
 };
 long standin_count(enum standin_count what);
