@@ -11,8 +11,8 @@
  * Each of the jobs is a process that plays one seed after the other, a new one after so
  * many (--batch); --hold: it has a context of its own from first to last.  With --seconds
  * as many seeds are played as fit.  Prints a line for each seed, with --quiet only for
- * one that failed, and at last how many there were.  One that takes longer than --timeout
- * says where all its threads are.
+ * one that failed, and at last how many there were; begins none after 20 failures.  One
+ * that takes longer than --timeout says where all its threads are.
  *
  * Status 0: all were right; 1: some were not; 77: there is no device.
  */
@@ -32,7 +32,7 @@
 
 #include "random.h"
 
-enum { MAX_JOBS = 16, SKIPPED = 77, HUNG = 3 };
+enum { MAX_JOBS = 16, MAX_BAD = 20, SKIPPED = 77, HUNG = 3 };
 
 struct options {
 	unsigned long long first, last;
@@ -222,8 +222,11 @@ static int play(const struct options *options, unsigned long long seed)
 	return 1;
 }
 
+/* And there have not been so many failures that another one tells nothing new. */
 static int has_time(const struct options *options)
 {
+	if (__atomic_load_n(&common->nbad, __ATOMIC_SEQ_CST) >= MAX_BAD)
+		return 0;
 	return options->seconds <= 0 || now_s() - common->begun_s < options->seconds;
 }
 
