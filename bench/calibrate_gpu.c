@@ -22,7 +22,7 @@
 #include "calibrate_gpu.h"
 #include "model_writer.h"
 
-enum { MAX_RUNS = 101, TIME_IS_UP = 3, COVER_ROWS = 1024 };
+enum { MAX_RUNS = 101, TIME_IS_UP = 3, MIB = 1 << 20, COVER_MIB = 128 };
 
 static const int tiles[] = {64,   128,  192,  256,  384,  512,  640,  768,  960,  1024,
 			    1280, 1536, 1920, 2048, 2560, 3072, 3840, 4096, 6144, 8192};
@@ -51,9 +51,10 @@ struct operands {
 
 static void device_open(struct device *d, int largest)
 {
-	size_t bytes;
+	int cache_bytes;
 
 	CHECK(cudaStreamCreate(&d->stream));
+	CHECK(cudaEventCreate(&d->before));
 	CHECK(cudaEventCreate(&d->start));
 	CHECK(cudaEventCreate(&d->stop));
 	CHECK(cublasCreate(&d->blas));
@@ -63,10 +64,12 @@ static void device_open(struct device *d, int largest)
 	CHECK(cusolverDnCreate(&d->solver));
 	CHECK(cusolverDnSetStream(d->solver, d->stream));
 	CHECK(cudaMalloc((void **)&d->info, sizeof *d->info));
-	d->cover_rows = largest < COVER_ROWS ? largest : COVER_ROWS;
-	bytes = sizeof(float) * (size_t)d->cover_rows * (size_t)d->cover_rows;
-	CHECK(cudaMalloc((void **)&d->cover, bytes));
-	CHECK(cudaMemset(d->cover, 0, bytes));
+	CHECK(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, 0));
+	/* Small ones are asked for where there is little of everything. */
+	d->cover_bytes = (size_t)(largest < 1024 ? 1 : COVER_MIB) * MIB;
+	if (d->cover_bytes < 2 * (size_t)cache_bytes)
+		d->cover_bytes = 2 * (size_t)cache_bytes;
+	CHECK(cudaMalloc(&d->cover, d->cover_bytes));
 }
 
 static void device_close(struct device *d)
@@ -76,6 +79,7 @@ static void device_close(struct device *d)
 	CHECK(cusolverDnDestroy(d->solver));
 	CHECK(cublasDestroy(d->blas));
 	CHECK(cudaEventDestroy(d->start));
+	CHECK(cudaEventDestroy(d->before));
 	CHECK(cudaEventDestroy(d->stop));
 	CHECK(cudaStreamDestroy(d->stream));
 }
@@ -228,42 +232,43 @@ static void call_double(struct device *d, enum kernel kernel, struct operands *o
 	}
 }
 
-static void cover(struct device *d)
-{
-	const float one = 1, zero = 0;
-	int n = d->cover_rows;
-
-	CHECK(cublasSgemm(d->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, d->cover, n,
-			  d->cover, n, &zero, d->cover, n));
-}
+/* What a call takes. */
+struct timing {
+	double ms;     /* of the device, between two events */
+	double gap_us; /* of the device, from the event before to the first of these */
+	double host_s; /* until the call returns */
+};
 
 /*
- * Milliseconds on the device from the end of what was there before to the end of the
- * call, and seconds for which the call keeps the host.  The device is busy when the call
- * begins, as behind another kernel in a run: on one that has nothing to do, the launch
- * counts, too.
+ * As in a run: the device is busy when the call begins, so that its launch shows only
+ * where it takes longer than what runs before; and the operands are not in the device's
+ * caches, since other kernels had theirs there meanwhile.
  */
-static double time_call(struct device *d, enum kernel kernel, struct operands *o,
-			double *host_s)
+static struct timing time_call(struct device *d, enum kernel kernel, struct operands *o)
 {
-	float ms;
+	struct timing timing;
+	float ms, gap_ms;
 
 	if (kernel < TRSM)
 		CHECK(cudaMemcpyAsync(o->a, o->original, o->bytes,
 				      cudaMemcpyDeviceToDevice, d->stream));
 	CHECK(cudaStreamSynchronize(d->stream));
-	cover(d);
+	CHECK(cudaMemsetAsync(d->cover, 0, d->cover_bytes, d->stream));
+	CHECK(cudaEventRecord(d->before, d->stream));
 	CHECK(cudaEventRecord(d->start, d->stream));
-	*host_s = now_s();
+	timing.host_s = now_s();
 	if (o->is_double)
 		call_double(d, kernel, o);
 	else
 		call_single(d, kernel, o);
-	*host_s = now_s() - *host_s;
+	timing.host_s = now_s() - timing.host_s;
 	CHECK(cudaEventRecord(d->stop, d->stream));
 	CHECK(cudaEventSynchronize(d->stop));
+	CHECK(cudaEventElapsedTime(&gap_ms, d->before, d->start));
 	CHECK(cudaEventElapsedTime(&ms, d->start, d->stop));
-	return ms;
+	timing.ms = ms;
+	timing.gap_us = 1e3 * gap_ms;
+	return timing;
 }
 
 static void check_factor(struct device *d)
@@ -274,28 +279,36 @@ static void check_factor(struct device *d)
 	CHECK(info);
 }
 
+/* The kernel; how long it keeps the host; the gap before it. */
+struct measured {
+	struct writer_size size, host, gap;
+};
+
 static void measure(struct device *d, const struct limits *limits, enum kernel kernel,
-		    struct operands *o, struct writer_size *size, struct writer_size *host)
+		    struct operands *o, struct measured *measured)
 {
-	double seconds[MAX_RUNS], host_s[MAX_RUNS], spent_ms = 0;
+	double seconds[MAX_RUNS], host_s[MAX_RUNS], gap_s[MAX_RUNS], spent_ms = 0;
 	int runs = 0;
 
 	CHECK(cudaMemcpyAsync(o->a, o->original, o->bytes, cudaMemcpyDeviceToDevice,
 			      d->stream));
 	if (kernel == ORMQR)
-		time_call(d, GEQRF, o, host_s);
-	time_call(d, kernel, o, host_s);
-	time_call(d, kernel, o, host_s);
+		time_call(d, GEQRF, o);
+	time_call(d, kernel, o);
+	time_call(d, kernel, o);
 	while (runs < limits->runs || (runs < MAX_RUNS && spent_ms < limits->enough_ms)) {
-		double ms = time_call(d, kernel, o, &host_s[runs]);
+		struct timing timing = time_call(d, kernel, o);
 
-		seconds[runs++] = ms * 1e-3;
-		spent_ms += ms;
+		seconds[runs] = timing.ms * 1e-3;
+		host_s[runs] = timing.host_s;
+		gap_s[runs++] = timing.gap_us * 1e-6;
+		spent_ms += timing.ms;
 	}
 	if (kernel < TRSM || kernel == ORMQR)
 		check_factor(d);
-	writer_summarise(size, seconds, runs);
-	writer_summarise(host, host_s, runs);
+	writer_summarise(&measured->size, seconds, runs);
+	writer_summarise(&measured->host, host_s, runs);
+	writer_summarise(&measured->gap, gap_s, runs);
 }
 
 /* Of one size in one precision, what the table has not. */
@@ -305,7 +318,8 @@ static void measure_tile(struct device *d, struct table *table, int tile, int is
 
 	for (enum kernel kernel = 0; kernel < NKERNELS; kernel++) {
 		double n = tile, flops = kernels[kernel].flops * n * n * n;
-		struct writer_size size = {0}, host = {0};
+		struct measured measured = {0};
+		const struct writer_size *size = &measured.size;
 		char key[64];
 
 		snprintf(key, sizeof key, "orrery_%c%s,%d,", is_double ? 'd' : 's',
@@ -314,11 +328,12 @@ static void measure_tile(struct device *d, struct table *table, int tile, int is
 			continue;
 		if (!o.n)
 			operands_open(d, &o, tile, is_double);
-		measure(d, &table->limits, kernel, &o, &size, &host);
-		table_add(table, "%s%d,%d,%.6g,%.3f,%.3f,%d,%.2f,%.3f", key,
+		measure(d, &table->limits, kernel, &o, &measured);
+		table_add(table, "%s%d,%d,%.6g,%.3f,%.3f,%d,%.2f,%.3f,%.3f", key,
 			  kernels[kernel].ntiles, is_double ? 8 : 4, flops,
-			  size.median_us, size.deviation_us, size.nsample,
-			  flops / size.median_us * 1e-3, host.median_us);
+			  size->median_us, size->deviation_us, size->nsample,
+			  flops / size->median_us * 1e-3, measured.host.median_us,
+			  measured.gap.median_us);
 	}
 	if (o.n)
 		operands_close(&o);
@@ -435,7 +450,7 @@ static const struct part {
 } parts[] = {
 	{"kernels",
 	 "symbol,tile,operands,element_bytes,flops,median_us,deviation_us,runs,gflops,"
-	 "host_us",
+	 "host_us,gap_us",
 	 calibrate_kernels},
 	{"copies", "direction,memory,bytes,median_us,deviation_us,runs,gb_per_s",
 	 calibrate_copies},

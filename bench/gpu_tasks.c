@@ -21,9 +21,9 @@ enum { DATA = 64, TIMES = 5, ELEMENTS = 16 };
 static void scale(void *buffers[], void *arg)
 {
 	const double one = 1;
-	cublasStatus_t status = cublasDscal(
-		starpu_cublas_get_local_handle(), 1, &one,
-		(double *)STARPU_VECTOR_GET_PTR(buffers[0]), 1);
+	cublasStatus_t status =
+		cublasDscal(starpu_cublas_get_local_handle(), 1, &one,
+			    (double *)STARPU_VECTOR_GET_PTR(buffers[0]), 1);
 
 	(void)arg;
 	if (status != CUBLAS_STATUS_SUCCESS)
@@ -74,14 +74,15 @@ int main(int argc, char **argv)
 	}
 	starpu_cublas_init();
 	for (int i = 0; i < DATA; i++)
-		starpu_vector_data_register(&handles[i], STARPU_MAIN_RAM,
-					    (uintptr_t)x[i], ELEMENTS, sizeof(double));
+		starpu_vector_data_register(&handles[i], STARPU_MAIN_RAM, (uintptr_t)x[i],
+					    ELEMENTS, sizeof(double));
 	puts("what,us");
 	printf("task,%.3f\n", task_us(handles, DATA, ntasks));
 	printf("task in a chain,%.3f\n", task_us(handles, 1, ntasks / 4 + 1));
 	scales.model = &model;
 	printf("task with a model,%.3f\n", task_us(handles, DATA, ntasks));
-	printf("task with a model in a chain,%.3f\n", task_us(handles, 1, ntasks / 4 + 1));
+	printf("task with a model in a chain,%.3f\n",
+	       task_us(handles, 1, ntasks / 4 + 1));
 	for (int i = 0; i < DATA; i++)
 		starpu_data_unregister(handles[i]);
 	starpu_cublas_shutdown();

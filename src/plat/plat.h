@@ -174,6 +174,11 @@ struct plat_machine {
 	char hostname[128];
 	struct plat_devices devices[STARPU_NARCH]; /* by enum starpu_worker_archtype */
 	struct plat_kernels *gpu_kernels;          /* NULL: none is unlike others */
+	/* Seconds that the driver of a GPU needs to launch a kernel, and from the end of
+	 * one to the begin of the next; for those named the driver needs a part of their
+	 * own time (efficiency) and seconds (root_s) more. */
+	double gpu_launch_s, gpu_gap_s;
+	struct plat_kernels *gpu_launches;
 	/* Numbered after those of the devices. */
 	struct plat_memory memories[PLAT_MAX_MEMORIES];
 	int nmemories;

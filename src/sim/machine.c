@@ -132,7 +132,7 @@ const char *machine_text(struct plat *plat, const char *name)
 	return property_of(plat, name);
 }
 
-/* One of word:efficiency:seconds, with ; between; -EINVAL: it is none. */
+/* One of word:part:seconds, with ; between; -EINVAL: it is none. */
 static int read_kernel(struct plat_kernel *kernel, const char **text)
 {
 	size_t length = strcspn(*text, ":;");
@@ -157,9 +157,8 @@ static int read_kernel(struct plat_kernel *kernel, const char **text)
 }
 
 /* 0 or -ENODEV. */
-static int read_kernels(struct plat *plat)
+static int read_kernels(struct plat *plat, const char *name, struct plat_kernels **found)
 {
-	static const char name[] = "gpu_kernels";
 	const char *text = property_of(plat, name), *at = text;
 	struct plat_kernels *kernels;
 
@@ -175,12 +174,12 @@ static int read_kernels(struct plat *plat)
 		orr_complain(
 			plat->node->rank,
 			"platform file: property \"%s\" of host %s is \"%s\": expected "
-			"up to %d of word:efficiency:seconds, with ; between, efficiency "
-			"above 0 and at most 1: \"potrf:0.4:2e-6;trsm:0.4:3e-7\"",
+			"up to %d of word:part:seconds, with ; between, part above 0 and "
+			"at most 1: \"potrf:0.4:2e-6;trsm:0.4:3e-7\"",
 			name, sg_host_get_name(plat->host), text, PLAT_MAX_KERNELS);
 		return -ENODEV;
 	}
-	plat->machine.gpu_kernels = kernels;
+	*found = kernels;
 	return 0;
 }
 
@@ -220,6 +219,8 @@ int machine_read(struct plat *plat)
 		{"gpu_mem_bytes", most_bytes, &gpu->memory_bytes},
 		{"pcie_bw", most, &gpu->link_bytes_per_s},
 		{"pcie_lat", most, &gpu->link_latency_s},
+		{"gpu_launch", 1, &machine->gpu_launch_s},
+		{"gpu_gap", 1, &machine->gpu_gap_s},
 		{"host_bw", most, &unused},
 		{"host_shared", 1, &unused},
 		{"host_peers", 2, &unused},
@@ -245,7 +246,9 @@ int machine_read(struct plat *plat)
 				numbers[i].value) < 0)
 			return -ENODEV;
 	cpu->count = (int)cpus;
-	if (read_software(plat) < 0 || read_kernels(plat) < 0)
+	if (read_software(plat) < 0 ||
+	    read_kernels(plat, "gpu_kernels", &machine->gpu_kernels) < 0 ||
+	    read_kernels(plat, "gpu_launches", &machine->gpu_launches) < 0)
 		return -ENODEV;
 	read_numas(plat, (int)numas, numa_bytes);
 	/* The library uses no more of them. */
