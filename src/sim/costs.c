@@ -150,8 +150,6 @@ void costs_close(struct plat *plat)
 	plat->costs.cold = NULL;
 	free(plat->machine.gpu_kernels);
 	plat->machine.gpu_kernels = NULL;
-	free(plat->machine.gpu_launches);
-	plat->machine.gpu_launches = NULL;
 	if (!plat->sets)
 		return;
 	table_free(&plat->sets->last);

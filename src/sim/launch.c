@@ -32,9 +32,9 @@ struct launches {
 /* Beyond the first kernel. */
 static double more_launches_s(struct worker *worker, const struct job *job)
 {
-	const struct plat_kernels *launches = worker->node->machine->gpu_launches;
+	const struct plat_gpu_kernels *kernels = worker->node->machine->gpu_kernels;
 	const struct plat_kernel *named =
-		job->task->cl ? roofline_named(launches, job->task) : NULL;
+		job->task->cl ? roofline_named(&kernels->launches, job->task) : NULL;
 
 	if (!named)
 		return 0;
@@ -56,7 +56,7 @@ static double launch(struct launches *launches, struct worker *worker,
 {
 	double now_s = plat_now_s(worker->node->plat);
 	double done_s = fmax(launches->driver_until_s, now_s) +
-			worker->node->machine->gpu_launch_s;
+			worker->node->machine->gpu_kernels->launch_s;
 
 	launches->driver_until_s = done_s + more_launches_s(worker, job);
 	return done_s;
@@ -75,7 +75,7 @@ double launch_begin_s(struct launches **at, struct worker *worker, const struct 
 		      double ended_s)
 {
 	struct launches *launches = launches_of(at);
-	double free_s = ended_s + worker->node->machine->gpu_gap_s, launched_s;
+	double free_s = ended_s + worker->node->machine->gpu_kernels->gap_s, launched_s;
 	int i = find(launches, job);
 
 	if (i == launches->n)

@@ -157,29 +157,41 @@ static int read_kernel(struct plat_kernel *kernel, const char **text)
 }
 
 /* 0 or -ENODEV. */
-static int read_kernels(struct plat *plat, const char *name, struct plat_kernels **found)
+static int read_names(struct plat *plat, const char *name, struct plat_kernels *kernels)
 {
 	const char *text = property_of(plat, name), *at = text;
-	struct plat_kernels *kernels;
 
 	if (!text)
 		return 0;
-	kernels = orr_alloc(sizeof(*kernels));
 	while (*at && kernels->n < PLAT_MAX_KERNELS &&
 	       read_kernel(&kernels->each[kernels->n], &at) == 0)
 		kernels->n++;
-	if (*at || kernels->n == 0) {
-		free(kernels);
+	if (!*at && kernels->n > 0)
+		return 0;
+	orr_complain(plat->node->rank,
+		     "platform file: property \"%s\" of host %s is \"%s\": expected "
+		     "up to %d of word:part:seconds, with ; between, part above 0 and "
+		     "at most 1: \"potrf:0.4:2e-6;trsm:0.4:3e-7\"",
+		     name, sg_host_get_name(plat->host), text, PLAT_MAX_KERNELS);
+	return -ENODEV;
+}
+
+/* Nodes of which nothing is said have none.  0 or -ENODEV. */
+static int read_kernels(struct plat *plat)
+{
+	struct plat_gpu_kernels kernels = {0};
+
+	if (read_names(plat, "gpu_kernels", &kernels.slow) < 0 ||
+	    read_names(plat, "gpu_launches", &kernels.launches) < 0 ||
+	    read_number(plat, "gpu_launch", 1, &kernels.launch_s) < 0 ||
+	    read_number(plat, "gpu_gap", 1, &kernels.gap_s) < 0) {
 		costs_close(plat);
-		orr_complain(
-			plat->node->rank,
-			"platform file: property \"%s\" of host %s is \"%s\": expected "
-			"up to %d of word:part:seconds, with ; between, part above 0 and "
-			"at most 1: \"potrf:0.4:2e-6;trsm:0.4:3e-7\"",
-			name, sg_host_get_name(plat->host), text, PLAT_MAX_KERNELS);
 		return -ENODEV;
 	}
-	*found = kernels;
+	if (kernels.slow.n > 0 || kernels.launch_s > 0) {
+		plat->machine.gpu_kernels = orr_alloc(sizeof(kernels));
+		*plat->machine.gpu_kernels = kernels;
+	}
 	return 0;
 }
 
@@ -219,8 +231,6 @@ int machine_read(struct plat *plat)
 		{"gpu_mem_bytes", most_bytes, &gpu->memory_bytes},
 		{"pcie_bw", most, &gpu->link_bytes_per_s},
 		{"pcie_lat", most, &gpu->link_latency_s},
-		{"gpu_launch", 1, &machine->gpu_launch_s},
-		{"gpu_gap", 1, &machine->gpu_gap_s},
 		{"host_bw", most, &unused},
 		{"host_shared", 1, &unused},
 		{"host_peers", 2, &unused},
@@ -246,9 +256,7 @@ int machine_read(struct plat *plat)
 				numbers[i].value) < 0)
 			return -ENODEV;
 	cpu->count = (int)cpus;
-	if (read_software(plat) < 0 ||
-	    read_kernels(plat, "gpu_kernels", &machine->gpu_kernels) < 0 ||
-	    read_kernels(plat, "gpu_launches", &machine->gpu_launches) < 0)
+	if (read_software(plat) < 0 || read_kernels(plat) < 0)
 		return -ENODEV;
 	read_numas(plat, (int)numas, numa_bytes);
 	/* The library uses no more of them. */

@@ -57,7 +57,9 @@ struct sim_worker {
 
 static int launches_count(const struct worker *worker)
 {
-	return device_has_memory(worker->kind) && worker->node->machine->gpu_launch_s > 0;
+	const struct plat_gpu_kernels *kernels = worker->node->machine->gpu_kernels;
+
+	return kernels && kernels->launch_s > 0 && device_has_memory(worker->kind);
 }
 
 /* Of what waits behind a kernel that runs. */

@@ -56,7 +56,9 @@ double roofline_seconds(const struct worker *worker, struct starpu_task *task)
 	const struct plat_machine *machine = worker->node->machine;
 	const double *peaks = machine->devices[worker->type].peak_flops_per_s;
 	const struct plat_kernels *kernels =
-		worker->type == STARPU_CUDA_WORKER ? machine->gpu_kernels : NULL;
+		worker->type == STARPU_CUDA_WORKER && machine->gpu_kernels
+			? &machine->gpu_kernels->slow
+			: NULL;
 	double peak;
 
 	if (!(task->flops > 0))
