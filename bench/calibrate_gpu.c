@@ -22,7 +22,7 @@
 #include "calibrate_gpu.h"
 #include "model_writer.h"
 
-enum { MAX_RUNS = 101, TIME_IS_UP = 3 };
+enum { MAX_RUNS = 101, TIME_IS_UP = 3, MIB = 1 << 20, COVER_MIB = 128 };
 
 static const int tiles[] = {64,   128,  192,  256,  384,  512,  640,  768,  960,  1024,
 			    1280, 1536, 1920, 2048, 2560, 3072, 3840, 4096, 6144, 8192};
@@ -49,9 +49,12 @@ struct operands {
 	int *pivots, work_elements;
 };
 
-static void device_open(struct device *d)
+static void device_open(struct device *d, int largest)
 {
+	int cache_bytes;
+
 	CHECK(cudaStreamCreate(&d->stream));
+	CHECK(cudaEventCreate(&d->before));
 	CHECK(cudaEventCreate(&d->start));
 	CHECK(cudaEventCreate(&d->stop));
 	CHECK(cublasCreate(&d->blas));
@@ -61,14 +64,22 @@ static void device_open(struct device *d)
 	CHECK(cusolverDnCreate(&d->solver));
 	CHECK(cusolverDnSetStream(d->solver, d->stream));
 	CHECK(cudaMalloc((void **)&d->info, sizeof *d->info));
+	CHECK(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, 0));
+	/* Small ones are asked for where there is little of everything. */
+	d->cover_bytes = (size_t)(largest < 1024 ? 1 : COVER_MIB) * MIB;
+	if (d->cover_bytes < 2 * (size_t)cache_bytes)
+		d->cover_bytes = 2 * (size_t)cache_bytes;
+	CHECK(cudaMalloc(&d->cover, d->cover_bytes));
 }
 
 static void device_close(struct device *d)
 {
+	CHECK(cudaFree(d->cover));
 	CHECK(cudaFree(d->info));
 	CHECK(cusolverDnDestroy(d->solver));
 	CHECK(cublasDestroy(d->blas));
 	CHECK(cudaEventDestroy(d->start));
+	CHECK(cudaEventDestroy(d->before));
 	CHECK(cudaEventDestroy(d->stop));
 	CHECK(cudaStreamDestroy(d->stream));
 }
@@ -221,24 +232,43 @@ static void call_double(struct device *d, enum kernel kernel, struct operands *o
 	}
 }
 
-/* Milliseconds on the device from before the call to its end. */
-static double time_call(struct device *d, enum kernel kernel, struct operands *o)
+/* What a call takes. */
+struct timing {
+	double ms;     /* of the device, between two events */
+	double gap_us; /* of the device, from the event before to the first of these */
+	double host_s; /* until the call returns */
+};
+
+/*
+ * As in a run: the device is busy when the call begins, so that its launch shows only
+ * where it takes longer than what runs before; and the operands are not in the device's
+ * caches, since other kernels had theirs there meanwhile.
+ */
+static struct timing time_call(struct device *d, enum kernel kernel, struct operands *o)
 {
-	float ms;
+	struct timing timing;
+	float ms, gap_ms;
 
 	if (kernel < TRSM)
 		CHECK(cudaMemcpyAsync(o->a, o->original, o->bytes,
 				      cudaMemcpyDeviceToDevice, d->stream));
 	CHECK(cudaStreamSynchronize(d->stream));
+	CHECK(cudaMemsetAsync(d->cover, 0, d->cover_bytes, d->stream));
+	CHECK(cudaEventRecord(d->before, d->stream));
 	CHECK(cudaEventRecord(d->start, d->stream));
+	timing.host_s = now_s();
 	if (o->is_double)
 		call_double(d, kernel, o);
 	else
 		call_single(d, kernel, o);
+	timing.host_s = now_s() - timing.host_s;
 	CHECK(cudaEventRecord(d->stop, d->stream));
 	CHECK(cudaEventSynchronize(d->stop));
+	CHECK(cudaEventElapsedTime(&gap_ms, d->before, d->start));
 	CHECK(cudaEventElapsedTime(&ms, d->start, d->stop));
-	return ms;
+	timing.ms = ms;
+	timing.gap_us = 1e3 * gap_ms;
+	return timing;
 }
 
 static void check_factor(struct device *d)
@@ -249,10 +279,15 @@ static void check_factor(struct device *d)
 	CHECK(info);
 }
 
+/* The kernel; how long it keeps the host; the gap before it. */
+struct measured {
+	struct writer_size size, host, gap;
+};
+
 static void measure(struct device *d, const struct limits *limits, enum kernel kernel,
-		    struct operands *o, struct writer_size *size)
+		    struct operands *o, struct measured *measured)
 {
-	double seconds[MAX_RUNS], spent_ms = 0;
+	double seconds[MAX_RUNS], host_s[MAX_RUNS], gap_s[MAX_RUNS], spent_ms = 0;
 	int runs = 0;
 
 	CHECK(cudaMemcpyAsync(o->a, o->original, o->bytes, cudaMemcpyDeviceToDevice,
@@ -262,14 +297,18 @@ static void measure(struct device *d, const struct limits *limits, enum kernel k
 	time_call(d, kernel, o);
 	time_call(d, kernel, o);
 	while (runs < limits->runs || (runs < MAX_RUNS && spent_ms < limits->enough_ms)) {
-		double ms = time_call(d, kernel, o);
+		struct timing timing = time_call(d, kernel, o);
 
-		seconds[runs++] = ms * 1e-3;
-		spent_ms += ms;
+		seconds[runs] = timing.ms * 1e-3;
+		host_s[runs] = timing.host_s;
+		gap_s[runs++] = timing.gap_us * 1e-6;
+		spent_ms += timing.ms;
 	}
 	if (kernel < TRSM || kernel == ORMQR)
 		check_factor(d);
-	writer_summarise(size, seconds, runs);
+	writer_summarise(&measured->size, seconds, runs);
+	writer_summarise(&measured->host, host_s, runs);
+	writer_summarise(&measured->gap, gap_s, runs);
 }
 
 /* Of one size in one precision, what the table has not. */
@@ -279,7 +318,8 @@ static void measure_tile(struct device *d, struct table *table, int tile, int is
 
 	for (enum kernel kernel = 0; kernel < NKERNELS; kernel++) {
 		double n = tile, flops = kernels[kernel].flops * n * n * n;
-		struct writer_size size = {0};
+		struct measured measured = {0};
+		const struct writer_size *size = &measured.size;
 		char key[64];
 
 		snprintf(key, sizeof key, "orrery_%c%s,%d,", is_double ? 'd' : 's',
@@ -288,11 +328,12 @@ static void measure_tile(struct device *d, struct table *table, int tile, int is
 			continue;
 		if (!o.n)
 			operands_open(d, &o, tile, is_double);
-		measure(d, &table->limits, kernel, &o, &size);
-		table_add(table, "%s%d,%d,%.6g,%.3f,%.3f,%d,%.2f", key,
+		measure(d, &table->limits, kernel, &o, &measured);
+		table_add(table, "%s%d,%d,%.6g,%.3f,%.3f,%d,%.2f,%.3f,%.3f", key,
 			  kernels[kernel].ntiles, is_double ? 8 : 4, flops,
-			  size.median_us, size.deviation_us, size.nsample,
-			  flops / size.median_us * 1e-3);
+			  size->median_us, size->deviation_us, size->nsample,
+			  flops / size->median_us * 1e-3, measured.host.median_us,
+			  measured.gap.median_us);
 	}
 	if (o.n)
 		operands_close(&o);
@@ -408,7 +449,8 @@ static const struct part {
 	void (*measure)(struct device *d, struct table *table);
 } parts[] = {
 	{"kernels",
-	 "symbol,tile,operands,element_bytes,flops,median_us,deviation_us,runs,gflops",
+	 "symbol,tile,operands,element_bytes,flops,median_us,deviation_us,runs,gflops,"
+	 "host_us,gap_us",
 	 calibrate_kernels},
 	{"copies", "direction,memory,bytes,median_us,deviation_us,runs,gb_per_s",
 	 calibrate_copies},
@@ -441,7 +483,7 @@ static int run(const struct part *part, int argc, char **argv)
 	/* Fewer runs are asked for where time counts more than precision. */
 	table.limits.enough_ms = table.limits.runs < 11 ? 1 : 200;
 	table_open(&table, part->header);
-	device_open(&device);
+	device_open(&device, table.limits.largest);
 	part->measure(&device, &table);
 	device_close(&device);
 	return table_close(&table) ? TIME_IS_UP : 0;

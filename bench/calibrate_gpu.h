@@ -12,10 +12,13 @@
 
 struct device {
 	cudaStream_t stream;
-	cudaEvent_t start, stop;
+	cudaEvent_t before, start, stop;
 	cublasHandle_t blas;
 	cusolverDnHandle_t solver;
 	int *info; /* on the device */
+	/* Written over before each kernel; more than the caches of the device have. */
+	void *cover;
+	size_t cover_bytes;
 };
 
 /* Ends the program when the call of CUDA's, cuBLAS's or cuSOLVER's fails. */

@@ -16,14 +16,14 @@ from orrery_tool.platform_limits import MAX_GPUS, kernels_mistake
 from orrery_tool.words import Refusal
 
 TEXTS = ("cpu_model", "gpu_model", "kinds", "push_costs", "copy_factors", "small_copy_factors",
-         "cold_costs", "gpu_kernels")
+         "cold_costs", "gpu_kernels", "gpu_launches")
 NUMBERS = ("cpus", "gpus", "gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "host_shared",
            "spare_cores", "copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
            "post_cost", "push_cost", "fetch_cost", "wake_cost", "main_wake_cost", "poll_wait",
            "switch_cost", "page_cost", "exchange_cost", "lone_copy",
            "host_peers", "nvlink_bw", "disks", "disk_read_bw", "disk_write_bw", "disk_lat", "numa_nodes", "numa_bw",
            "numa_lat", "numa_mem_bytes", "cpu_peak_sp_gflops", "cpu_peak_dp_gflops",
-           "gpu_peak_sp_gflops", "gpu_peak_dp_gflops", "cpu_speedup", "gpu_speedup")
+           "gpu_peak_sp_gflops", "gpu_peak_dp_gflops", "cpu_speedup", "gpu_speedup", "gpu_launch", "gpu_gap")
 NEEDED = ("id", "prefix", "suffix", "radical", "speed", "bw", "lat")
 HOLDERS = ("cluster", "host", "cabinet", "peer")
 SWITCHES = ("host_shared", "copies_messages")
@@ -248,8 +248,8 @@ class Reader:
             self.refuse("prop", "expected <prop id=\"NAME\" value=\"VALUE\"/>")
         self.judge("prop", factors_mistake(name, value))
         kind, _, plain = name.rpartition(".")
-        if plain == "gpu_kernels":
-            self.judge("prop", kernels_mistake(value))
+        if plain in ("gpu_kernels", "gpu_launches"):
+            self.judge("prop", kernels_mistake(value, plain))
         if name == "kinds":
             if not re.fullmatch(KINDS, value):
                 self.refuse("prop", "kinds is \"%s\", expected the numbers of each kind's nodes: "

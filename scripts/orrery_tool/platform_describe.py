@@ -36,6 +36,7 @@ NODE_KEYS = {
     "memory": "bytes", "host_bandwidth": "bandwidth", "host_shared": "count",
     "host_peers": "count", "gpu": "text", "gpu_model": "text",
     "gpus": "count", "gpu_memory": "bytes", "gpu_sp": "gflops", "gpu_dp": "gflops", "gpu_kernels": "text",
+    "gpu_launch": "time", "gpu_gap": "time", "gpu_launches": "text",
     "pcie_bandwidth": "bandwidth", "pcie_latency": "time", "nvlink_bandwidth": "bandwidth",
     "disks": "count", "disk_read_bandwidth": "bandwidth", "disk_write_bandwidth": "bandwidth",
     "disk_latency": "time",

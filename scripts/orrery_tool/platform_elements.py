@@ -46,7 +46,8 @@ SHAPES = {
 }
 # What is spoken of a GPU says nothing where there is none
 OF_GPUS = ("gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "host_shared", "host_peers", "nvlink_bw",
-           "gpu_peak_sp_gflops", "gpu_peak_dp_gflops", "gpu_kernels", "gpu_speedup")
+           "gpu_peak_sp_gflops", "gpu_peak_dp_gflops", "gpu_kernels", "gpu_speedup", "gpu_launch", "gpu_gap",
+           "gpu_launches")
 # How others call what has a name here
 ALIASES = (
     ("gpus", r"(nb?|num|number_of|nbr)?_?(gpus?|cudas?|accelerators?|cuda_devices)(_(count|number|nb))?"),

@@ -29,6 +29,7 @@ USUAL = (
     ("time", "(latency|link_latency|hop_latency)", (1e-8, 0.2), "seconds",
      "10 ns in a machine to 200 ms around the earth"),
     ("time", "(pcie|numa|loopback)_latency", (1e-9, 1e-3), "seconds", "1 ns to 1 ms"),
+    ("time", "gpu_(launch|gap)", (1e-8, 1e-3), "seconds", "10 ns to 1 ms"),
     ("time", "disk_latency", (1e-7, 0.1), "seconds", "100 ns to 100 ms"),
     ("bytes", "gpu_memory", (64e6, 10e12), "bytes", "64 MB to 10 TB"),
     ("bytes", ".*", (64e6, 1e14), "bytes", "64 MB to 100 TB"),
@@ -47,7 +48,8 @@ PIECE = r"(\d+):([0-9.]+(?:[eE][+-]?\d+)?)"
 MAX_PIECES = 32            # WIRE_MAX_PIECES of src/sim
 # what needs a figure: the figures of a node that say nothing without it
 NEEDS = {
-    "gpus": ("gpu_model", "gpu_memory", "gpu_sp", "gpu_dp", "pcie_bandwidth", "pcie_latency",
+    "gpus": ("gpu_model", "gpu_memory", "gpu_sp", "gpu_dp", "gpu_launch", "gpu_gap", "gpu_launches",
+             "pcie_bandwidth", "pcie_latency",
              "nvlink_bandwidth", "host_bandwidth", "host_shared", "host_peers"),
     "disks": ("disk_read_bandwidth", "disk_write_bandwidth", "disk_latency"),
 }
@@ -91,7 +93,7 @@ def check_pieces(where, name, text):
                           where, name, text, MAX_PIECES))
 
 
-def kernels_mistake(text):
+def kernels_mistake(text, name="gpu_kernels"):
     """What is wrong with what a GPU reaches in kernels of some names, or ""; src/sim/machine.c reads it."""
     number = r"((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
     parts = [re.fullmatch(r"([^:;\s]{1,15}):%s:%s" % (number, number), part)
@@ -99,8 +101,8 @@ def kernels_mistake(text):
     if len(parts) <= MAX_KERNELS and all(
             part and 0 < float(part.group(2)) <= 1 and float(part.group(3)) < 1 for part in parts):
         return ""
-    return "gpu_kernels is \"%s\", expected up to %d of WORD:EFFICIENCY:SECONDS with ; between, the efficiency " \
-        "above 0 and at most 1: \"potrf:0.4:2e-6;trsm:0.4:3e-7\"" % (text, MAX_KERNELS)
+    return "%s is \"%s\", expected up to %d of WORD:PART:SECONDS with ; between, the part above 0 and at " \
+        "most 1: \"potrf:0.4:2e-6;trsm:0.4:3e-7\"" % (name, text, MAX_KERNELS)
 
 
 def check_text(where, name, text):
@@ -115,6 +117,8 @@ def check_text(where, name, text):
     if name == "gpu_kernels" and text != "alike" and kernels_mistake(text):
         raise Refusal("%s: %s; or \"alike\", where no kernel is unlike others" % (
             where, kernels_mistake(text)))
+    if name == "gpu_launches" and kernels_mistake(text, name):
+        raise Refusal("%s: %s" % (where, kernels_mistake(text, name)))
     if name == "push_costs" and not re.fullmatch(
             r"[\w-]+:[0-9.]+(e[+-]?\d+)?(;[\w-]+:[0-9.]+(e[+-]?\d+)?)*;?", text):
         raise Refusal("%s: push_costs is \"%s\", expected POLICY:SECONDS with ; between: "

@@ -24,6 +24,7 @@ PROPERTIES = {
     "gpus": "gpus", "cpu_model": "cpu_model", "cpu_peak_sp_gflops": "cpu_sp",
     "cpu_peak_dp_gflops": "cpu_dp", "gpu_model": "gpu_model", "gpu_mem_bytes": "gpu_memory",
     "gpu_peak_sp_gflops": "gpu_sp", "gpu_peak_dp_gflops": "gpu_dp", "gpu_kernels": "gpu_kernels",
+    "gpu_launch": "gpu_launch", "gpu_gap": "gpu_gap", "gpu_launches": "gpu_launches",
     "pcie_bw": "pcie_bandwidth", "pcie_lat": "pcie_latency", "host_bw": "host_bandwidth",
     **{name: name for name in (
         "spare_cores", "copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",

@@ -475,12 +475,24 @@ static int run_one(struct worker *worker)
 	return 0;
 }
 
+/* One of those that were started has ended: there may be room for the next one beside
+ * the last one, which had taken the last place. */
+static void make_room(struct worker *worker)
+{
+	const struct job *last = worker->running;
+
+	ORR_ASSERT(worker->driver->may_queue);
+	if (last && !gang_of(worker, last) && !redux_is_prelude(last) &&
+	    !convert_is_job(last) && worker->driver->may_queue(worker))
+		worker->running = NULL;
+}
+
 void worker_executed(struct worker *worker, struct job *job)
 {
 	if (worker->running == job)
 		worker->running = NULL;
 	else
-		ORR_ASSERT(worker->driver->may_queue);
+		make_room(worker);
 	/* Behind others, it began later than it was started. */
 	if (worker->driver->is_remote && events_on(&worker->node->events))
 		worker->began_s = plat_now_s(worker->node->plat) - job->duration_s;

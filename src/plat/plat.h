@@ -103,6 +103,17 @@ struct plat_kernels {
 	struct plat_kernel each[PLAT_MAX_KERNELS];
 };
 
+/* What the machine says of a GPU's kernels, where their names tell them apart. */
+struct plat_gpu_kernels {
+	struct plat_kernels slow;
+	/* Seconds that the driver needs to launch one, and from the end of one to the
+	 * begin of the next. */
+	double launch_s, gap_s;
+	/* For these it needs a part of their own time (efficiency) and seconds (root_s)
+	 * more. */
+	struct plat_kernels launches;
+};
+
 /* A machine's devices of one type that may run kernels: cores, GPUs. */
 struct plat_devices {
 	int count;                      /* of rows of each */
@@ -173,7 +184,7 @@ struct plat_machine {
 	struct plat_costs costs;
 	char hostname[128];
 	struct plat_devices devices[STARPU_NARCH]; /* by enum starpu_worker_archtype */
-	struct plat_kernels *gpu_kernels;          /* NULL: none is unlike others */
+	struct plat_gpu_kernels *gpu_kernels;      /* NULL: nothing is said of them */
 	/* Numbered after those of the devices. */
 	struct plat_memory memories[PLAT_MAX_MEMORIES];
 	int nmemories;

@@ -23,6 +23,7 @@
 enum {
 	CUDA_SUCCESS = 0,
 	CUDA_OUT_OF_MEMORY = 2,
+	CUDA_ENDED = 4, /* since the process leaves */
 	CUDA_NO_DEVICE = 100,
 	CUDA_NOT_READY = 600,
 	CUDA_PEER_ALREADY = 704,
@@ -206,6 +207,9 @@ int cuda_load(struct plat *plat, struct cuda_calls *call, int is_wanted);
 /* "out of memory (CUDA_ERROR_OUT_OF_MEMORY)" */
 const char *cuda_words(const struct cuda_calls *call, int error, char *text,
 		       size_t bytes);
+/* A thread of ours whose call has this error rests for ever when the process leaves and
+ * CUDA's driver has ended before it. */
+void cuda_rest_at_end(const struct cuda *cuda, int error);
 /* A call of CUDA's that must not fail: ends the program when it did. */
 void cuda_check(const struct cuda_device *device, int error, const char *what);
 /* Work in the device's context; nests. */

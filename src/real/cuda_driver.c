@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "real/cuda.h"
@@ -93,12 +94,22 @@ static const char *suspects(const struct cuda_device *device, char *text, size_t
 	return text;
 }
 
+/* Nobody waits for our threads then, and the values are lost with the process. */
+void cuda_rest_at_end(const struct cuda *cuda, int error)
+{
+	const struct plat_caller *caller = plat_caller(cuda->plat);
+
+	while (error == CUDA_ENDED && (caller->worker || caller->is_runtime))
+		pause();
+}
+
 void cuda_check(const struct cuda_device *device, int error, const char *what)
 {
 	char words[160], running[160];
 
 	if (error == CUDA_SUCCESS)
 		return;
+	cuda_rest_at_end(device->cuda, error);
 	orr_die(device->cuda->plat->node->rank,
 		"CUDA %d (%s): %s: %s; what was started before on this device%s may have "
 		"failed, or the device is lost: see the system's log (dmesg, nvidia-smi "

@@ -61,6 +61,7 @@ static void die_of(struct worker *worker, const struct cuda_flight *flight, int 
 	unsigned behind = lane->nstarted - lane->nended;
 	char words[160], others[96] = "";
 
+	cuda_rest_at_end(device->cuda, error);
 	if (behind > 1)
 		snprintf(others, sizeof(others),
 			 ", or one of the %u that were started behind it "

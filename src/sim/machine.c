@@ -132,7 +132,7 @@ const char *machine_text(struct plat *plat, const char *name)
 	return property_of(plat, name);
 }
 
-/* One of word:efficiency:seconds, with ; between; -EINVAL: it is none. */
+/* One of word:part:seconds, with ; between; -EINVAL: it is none. */
 static int read_kernel(struct plat_kernel *kernel, const char **text)
 {
 	size_t length = strcspn(*text, ":;");
@@ -157,30 +157,41 @@ static int read_kernel(struct plat_kernel *kernel, const char **text)
 }
 
 /* 0 or -ENODEV. */
-static int read_kernels(struct plat *plat)
+static int read_names(struct plat *plat, const char *name, struct plat_kernels *kernels)
 {
-	static const char name[] = "gpu_kernels";
 	const char *text = property_of(plat, name), *at = text;
-	struct plat_kernels *kernels;
 
 	if (!text)
 		return 0;
-	kernels = orr_alloc(sizeof(*kernels));
 	while (*at && kernels->n < PLAT_MAX_KERNELS &&
 	       read_kernel(&kernels->each[kernels->n], &at) == 0)
 		kernels->n++;
-	if (*at || kernels->n == 0) {
-		free(kernels);
+	if (!*at && kernels->n > 0)
+		return 0;
+	orr_complain(plat->node->rank,
+		     "platform file: property \"%s\" of host %s is \"%s\": expected "
+		     "up to %d of word:part:seconds, with ; between, part above 0 and "
+		     "at most 1: \"potrf:0.4:2e-6;trsm:0.4:3e-7\"",
+		     name, sg_host_get_name(plat->host), text, PLAT_MAX_KERNELS);
+	return -ENODEV;
+}
+
+/* Nodes of which nothing is said have none.  0 or -ENODEV. */
+static int read_kernels(struct plat *plat)
+{
+	struct plat_gpu_kernels kernels = {0};
+
+	if (read_names(plat, "gpu_kernels", &kernels.slow) < 0 ||
+	    read_names(plat, "gpu_launches", &kernels.launches) < 0 ||
+	    read_number(plat, "gpu_launch", 1, &kernels.launch_s) < 0 ||
+	    read_number(plat, "gpu_gap", 1, &kernels.gap_s) < 0) {
 		costs_close(plat);
-		orr_complain(
-			plat->node->rank,
-			"platform file: property \"%s\" of host %s is \"%s\": expected "
-			"up to %d of word:efficiency:seconds, with ; between, efficiency "
-			"above 0 and at most 1: \"potrf:0.4:2e-6;trsm:0.4:3e-7\"",
-			name, sg_host_get_name(plat->host), text, PLAT_MAX_KERNELS);
 		return -ENODEV;
 	}
-	plat->machine.gpu_kernels = kernels;
+	if (kernels.slow.n > 0 || kernels.launch_s > 0) {
+		plat->machine.gpu_kernels = orr_alloc(sizeof(kernels));
+		*plat->machine.gpu_kernels = kernels;
+	}
 	return 0;
 }
 

@@ -403,6 +403,15 @@ extern const struct memory_driver main_memory_driver, gpu_memory_driver;
 /* workers.c: cores and GPUs. */
 extern const struct worker_driver sim_worker_driver;
 
+/* launch.c: of a GPU's worker, where the machine says what launches take; *at is made
+ * when it is first wanted, and is to be freed. */
+struct launches;
+/* The job is the next to run, the one before ended at ended_s: when it begins. */
+double launch_begin_s(struct launches **at, struct worker *worker, const struct job *job,
+		      double ended_s);
+/* Launch those that may be on the stream behind the one that runs. */
+void launch_ahead(struct launches **at, struct worker *worker, const struct job *running);
+
 struct progress *progress_new(void);
 void progress_free(struct progress *progress, struct sim *sim);
 /* The node closes. */

@@ -52,7 +52,22 @@ struct sim_worker {
 	struct plat_gate *driver;
 	int once;
 	struct specifics specifics;
+	struct launches *launches;
 };
+
+static int launches_count(const struct worker *worker)
+{
+	const struct plat_gpu_kernels *kernels = worker->node->machine->gpu_kernels;
+
+	return kernels && kernels->launch_s > 0 && device_has_memory(worker->kind);
+}
+
+/* Of what waits behind a kernel that runs. */
+static void launch_more(struct sim_worker *sim_worker)
+{
+	if (sim_worker->job && launches_count(sim_worker->worker))
+		launch_ahead(&sim_worker->launches, sim_worker->worker, sim_worker->job);
+}
 
 /* Its driver goes on, and it stands still. */
 static void let_driver_go(struct sim_worker *sim_worker)
@@ -84,6 +99,7 @@ static void step_until_idle(struct sim_worker *sim_worker)
 	worker_tell_rest(worker, 0);
 	while (worker_step(worker))
 		;
+	launch_more(sim_worker);
 	worker->parked = !calendar_has(&sim_worker->step) && worker_has_room(worker);
 	if (worker->parked && worker->npipeline == 0)
 		worker_tell_rest(worker, 1);
@@ -271,6 +287,7 @@ void plat_workers_stop(struct plat *plat)
 			continue;
 		ORR_ASSERT(!sim_worker->job);
 		specifics_clear(plat->sim, &sim_worker->specifics);
+		free(sim_worker->launches);
 		calendar_remove(plat->sim, &sim_worker->step);
 	}
 	memset(plat->sim->begun, 0, sizeof(plat->sim->begun));
@@ -284,6 +301,7 @@ int plat_worker_wake(struct worker *worker)
 
 	int was_parked = worker->parked;
 
+	launch_more(sim_worker);
 	if (calendar_has(&sim_worker->step) || (!was_parked && sim_worker->job) ||
 	    (worker->driven && !sim_worker->driver))
 		return 0;
@@ -623,7 +641,8 @@ static double noise(struct plat *plat, const struct knobs *knobs)
 
 /* A GPU's kernel begins when its driver has nothing else to do; it has been launched
  * before the last one ended, when both were in the pipeline. */
-static double begin_s(const struct sim_worker *sim_worker, const struct knobs *knobs)
+static double begin_s(struct sim_worker *sim_worker, const struct job *job,
+		      const struct knobs *knobs)
 {
 	struct worker *worker = sim_worker->worker;
 	struct plat *plat = worker->node->plat;
@@ -632,8 +651,11 @@ static double begin_s(const struct sim_worker *sim_worker, const struct knobs *k
 	if (!device_has_memory(worker->kind))
 		return fmax(now_s, sim_worker->lent_until_s) + sim_worker->late_s +
 		       costs_wake_s(plat->costs.wake_s, sim_worker->ended_s, now_s);
-	if (knobs->cuda_queue_cost &&
-	    (orr_load(&worker->depth) == 1 || sim_worker->ended_s < now_s))
+	if (launches_count(worker))
+		now_s = fmax(now_s, launch_begin_s(&sim_worker->launches, worker, job,
+						   sim_worker->ended_s));
+	else if (knobs->cuda_queue_cost &&
+		 (orr_load(&worker->depth) == 1 || sim_worker->ended_s < now_s))
 		pcie_work(plat, worker->memory, knobs->cuda_queue_s);
 	return fmax(now_s + sim_worker->late_s, pcie_free_s(plat, worker->memory));
 }
@@ -698,7 +720,7 @@ static int execute(struct worker *worker, struct job *job)
 		seconds += costs_cold_s(plat, job->task);
 		costs_touch(plat, job->task);
 	}
-	worker->began_s = sim_worker->began_s = begin_s(sim_worker, knobs);
+	worker->began_s = sim_worker->began_s = begin_s(sim_worker, job, knobs);
 	sim_worker->late_s = 0;
 	sim_worker->job = job;
 	end_at(sim_worker, worker->began_s + seconds);

@@ -106,7 +106,7 @@ XML_MISTAKES = {
     "xml_no_bandwidth": (PLATFORM % (CLUSTER.replace("1GBps", "0GBps"), "cpus", "4"),
                          ["bad.xml:4: <cluster>", "more than 0"]),
     "xml_kernels": (PLATFORM % (CLUSTER, "gpu_kernels", "potrf:40%:2e-6"),
-                    ["bad.xml:5: <prop>: gpu_kernels", "WORD:EFFICIENCY:SECONDS"]),
+                    ["bad.xml:5: <prop>: gpu_kernels", "WORD:PART:SECONDS"]),
     "xml_latency": (PLATFORM % (CLUSTER.replace("1us", "-1us"), "cpus", "4"),
                     ["bad.xml:4: <cluster>", 'lat="-1us"']),
     "xml_version": ((PLATFORM % (CLUSTER, "cpus", "4")).replace("4.1", "3"),
@@ -350,7 +350,8 @@ def shipped(suite):
     with open(os.path.join(SRC, "src", "sim", "machine.c"), encoding="utf-8") as f:
         text = f.read()
         table = re.findall(r'^\t\t\{"(\w+)", ', text, re.M) + re.findall(
-            r'"(\w+)"', re.search(r"at_most_1\[\] = \{([^}]*)\}", text).group(1))
+            r'"(\w+)"', re.search(r"at_most_1\[\] = \{([^}]*)\}", text).group(1)) + re.findall(
+            r'read_number\(plat, "(\w+)"', text)
     suite.verdict("the_check_knows_all_properties", sorted(table) == sorted(NUMBERS),
                   set(table) ^ set(NUMBERS))
 

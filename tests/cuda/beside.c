@@ -249,6 +249,25 @@ static void as_many_kernels_as_the_pipeline_says(void)
 	queue("3", 3);
 }
 
+/* The second kernel is held until a third one is on the stream, for which there is room
+ * as soon as the first has ended. */
+static void room_is_used_at_once(void)
+{
+	struct values v;
+
+	start(1, "2");
+	v = make(4);
+	for (int i = 0; i < v.n; i++)
+		submit_to(&adds, v.handles[i], 0);
+	starpu_task_wait_for_all();
+	standin_hold(STANDIN_KERNEL, STANDIN_QUEUED, 2);
+	standin_hold(STANDIN_KERNEL, STANDIN_QUEUED, 3);
+	for (int i = 0; i < v.n; i++)
+		submit_to(&adds, v.handles[i], 0);
+	end(&v, (int[]){2, 2, 2, 2});
+	stop();
+}
+
 int main(void)
 {
 	static const struct claim claims[] = {
@@ -262,6 +281,8 @@ int main(void)
 		{"copies in both directions at once", in_both_directions},
 		{"as many kernels are queued as STARPU_CUDA_PIPELINE says",
 		 as_many_kernels_as_the_pipeline_says},
+		{"the next kernel is queued as soon as the first of two has ended",
+		 room_is_used_at_once},
 		{NULL, NULL}};
 
 	standin_use();

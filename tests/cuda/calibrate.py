@@ -13,7 +13,8 @@ import tempfile
 
 SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
-QUICK = ["--largest", "128", "--runs", "2", "--repeats", "2", "--sizes", "128:64,256:64,384:128"]
+QUICK = ["--largest", "128", "--runs", "2", "--repeats", "2", "--tasks", "200",
+         "--sizes", "128:64,256:64,384:128"]
 KERNELS = 14 * 2  # in both precisions, of tiles of 64 and 128 rows
 nfailed = 0
 
@@ -77,6 +78,10 @@ class Suite:
         claim("costs of launches, events, rows, both directions and streams are measured",
               {"launch", "record an event", "rows of 8 KiB to the device",
                "MiB in each direction at once", "dgemm of 128 on 16 streams"} <= costs, str(costs))
+        tasks = {row["what"]: float(row["us"]) for row in rows(self.path("all", "tasks.csv"))}
+        claim("what a task costs is measured, alone and in a chain, with a model and without",
+              set(tasks) == {"task", "task in a chain", "task with a model",
+                             "task with a model in a chain"} and min(tasks.values()) > 0, str(tasks))
         claim("all sizes were factorised", [row["rows"] for row in rows(
             self.path("all", "cholesky.csv"))] == ["128", "256", "384"], said)
         claim("what needs a compiler of CUDA is said to be skipped",
@@ -107,6 +112,9 @@ class Suite:
                                platform], text=True, check=False, env=self.env,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         claim("the platform is one", said.returncode == 0, said.stdout)
+        claim("it says what launches take", re.search(
+            r'^gpu_launch = "[\d.]+ us".*\ngpu_gap = "[\d.]+ us"', text_of(platform), re.MULTILINE),
+              text_of(platform))
         written = models + [platform, self.path("all", "device.txt")]
         if has_sim:
             path = self.path("all", "standin", "doc", "accuracy-standin-node")

@@ -60,6 +60,27 @@ static void nothing(void)
 {
 }
 
+/* The driver has ended by then, and the library looks what became of a kernel. */
+static void until_it_is_asked(void)
+{
+	while (standin_count(STANDIN_LATE_CALLS) == 0)
+		sched_yield();
+	usleep(1000);
+}
+
+static void leave_while_a_kernel_runs(void)
+{
+	starpu_data_handle_t handle;
+
+	atexit(until_it_is_asked);
+	start("STARPU_CUDA_PIPELINE", "2");
+	standin_hold(STANDIN_KERNEL, STANDIN_QUEUED, 2);
+	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)x[0], N,
+				    sizeof(double));
+	starpu_task_insert(&toucher, STARPU_RW, handle, 0);
+	exit(0);
+}
+
 static starpu_data_handle_t first_handle(void)
 {
 	starpu_data_handle_t handle;
@@ -493,6 +514,7 @@ static const struct dying mistakes[] = {
 	 {"STARPU_CUDA_THREAD_PER_WORKER is 1", "expected one of them"},
 	 both_kinds_of_threads,
 	 0},
+	{"leaving while a kernel runs", {"", ""}, leave_while_a_kernel_runs, LIVES},
 	{"memory that cannot be pinned",
 	 {"cannot be pinned", "ulimit -l"},
 	 too_large_to_pin,

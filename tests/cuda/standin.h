@@ -16,7 +16,7 @@
 #include "real/cuda.h"
 
 enum { DEVICES_MAX = 8, GRAIN = 256 };
-enum { INVALID_VALUE = 1, INVALID_CONTEXT = 201, NOT_PINNED = 713 };
+enum { INVALID_VALUE = 1, ENDED = 4, INVALID_CONTEXT = 201, NOT_PINNED = 713 };
 
 struct block {
 	struct block *next;
@@ -56,7 +56,7 @@ struct pinned {
 /* Under the lock, but for what never changes after cuInit(). */
 struct standin {
 	pthread_mutex_t lock;
-	int ndevices, most_queued, nruns, fail_run, fail_run_error;
+	int is_known, is_over, ndevices, most_queued, nruns, fail_run, fail_run_error;
 	long delay_us;
 	char fail_name[64];
 	int fail_call, fail_error, fail_once, ncalls;

@@ -178,6 +178,24 @@ cudaError_t cudaMemset(void *at, int value, size_t bytes)
 	return rc;
 }
 
+cudaError_t cudaMemsetAsync(void *at, int value, size_t bytes, cudaStream_t stream)
+{
+	cudaError_t rc = cudaStreamSynchronize(stream);
+
+	if (rc == cudaSuccess)
+		memset(standin_at(at), value, bytes);
+	return rc;
+}
+
+/* It has no cache. */
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
+{
+	(void)device;
+	*value = 0;
+	return attribute == cudaDevAttrL2CacheSize ? cudaSuccess
+						   : (cudaError_t)INVALID_VALUE;
+}
+
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
 	cudaError_t rc = cudaDeviceSynchronize();

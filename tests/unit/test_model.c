@@ -363,8 +363,8 @@ static void without_a_calibration_the_roofline_stands(void **state)
 /* Kernels that go column by column are as slow as the machine says of their names. */
 static void named_kernels_have_a_law_of_their_own(void **state)
 {
-	static struct plat_kernels kernels = {2,
-					      {{"trsm", 0.4, 3e-7}, {"kern", 0.5, 2e-6}}};
+	static struct plat_gpu_kernels kernels = {
+		.slow = {2, {{"trsm", 0.4, 3e-7}, {"kern", 0.5, 2e-6}}}};
 	struct scene *s = *state;
 	double plain_s, named_s;
 

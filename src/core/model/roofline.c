@@ -31,9 +31,8 @@ double roofline_law_s(enum starpu_worker_archtype type, double peak_flops_per_s,
 	return flops / (peak_flops_per_s * efficiency);
 }
 
-/* What the machine says of kernels that are called like this one, or NULL. */
-static const struct plat_kernel *named_kernel(const struct plat_kernels *kernels,
-					      const struct starpu_task *task)
+const struct plat_kernel *roofline_named(const struct plat_kernels *kernels,
+					 const struct starpu_task *task)
 {
 	const char *name = task->cl->model && task->cl->model->symbol
 				   ? task->cl->model->symbol
@@ -57,13 +56,15 @@ double roofline_seconds(const struct worker *worker, struct starpu_task *task)
 	const struct plat_machine *machine = worker->node->machine;
 	const double *peaks = machine->devices[worker->type].peak_flops_per_s;
 	const struct plat_kernels *kernels =
-		worker->type == STARPU_CUDA_WORKER ? machine->gpu_kernels : NULL;
+		worker->type == STARPU_CUDA_WORKER && machine->gpu_kernels
+			? &machine->gpu_kernels->slow
+			: NULL;
 	double peak;
 
 	if (!(task->flops > 0))
 		return 0;
 	peak = peaks[roofline_element_bytes(task) == 8];
 	return peak > 0 ? roofline_law_s(worker->type, peak, task->flops,
-					 named_kernel(kernels, task))
+					 roofline_named(kernels, task))
 			: 0;
 }

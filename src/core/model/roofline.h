@@ -25,6 +25,10 @@
 
 /* Bytes of an element of the first buffer; 0 when it does not say. */
 size_t roofline_element_bytes(struct starpu_task *task);
+/* The first of these whose word is in the name of the task's model, or without one of
+ * its codelet; NULL: none, or there are none. */
+const struct plat_kernel *roofline_named(const struct plat_kernels *kernels,
+					 const struct starpu_task *task);
 /* Seconds of task on worker; 0: no flops are given, or no peak is declared. */
 double roofline_seconds(const struct worker *worker, struct starpu_task *task);
 /* The law itself, for an architecture, a peak and a number of flops above 0.  kernel:

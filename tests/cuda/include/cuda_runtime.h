@@ -59,6 +59,9 @@ cudaError_t cudaFree(void *at);
 cudaError_t cudaMallocHost(void **at, size_t bytes);
 cudaError_t cudaFreeHost(void *at);
 cudaError_t cudaMemset(void *at, int value, size_t bytes);
+cudaError_t cudaMemsetAsync(void *at, int value, size_t bytes, cudaStream_t stream);
+enum cudaDeviceAttr { cudaDevAttrL2CacheSize = 38 };
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
 		       enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
@@ -85,6 +88,7 @@ enum standin_count {
 	STANDIN_ALLOCATIONS, /* of devices' memories */
 	STANDIN_QUERIES,     /* of events */
 	STANDIN_MOST_BYTES,  /* of a device that were allocated at a time */
+	STANDIN_LATE_CALLS,  /* after the program has called exit() */
 	STANDIN_COUNTS
 };
 long standin_count(enum standin_count what);
