@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -133,12 +134,17 @@ static void sleep_s(double seconds)
 		sg_actor_sleep_for(seconds);
 }
 
+/* To the nearest: who has waited for a date does not see one before it. */
 static struct timespec look(void)
 {
 	double date_s = clock_look_s();
 	struct timespec date = {.tv_sec = (time_t)date_s};
 
-	date.tv_nsec = (long)((date_s - (double)date.tv_sec) * 1e9);
+	date.tv_nsec = lround((date_s - (double)date.tv_sec) * 1e9);
+	if (date.tv_nsec == 1000000000) {
+		date.tv_sec++;
+		date.tv_nsec = 0;
+	}
 	return date;
 }
 
@@ -199,10 +205,19 @@ time_t time(time_t *date)
 
 	if (sim_is_plain_main())
 		return NEXT(time)(date);
-	now = (time_t)clock_look_s();
+	now = look().tv_sec;
 	if (date)
 		*date = now;
 	return now;
+}
+
+/* C11's clock. */
+int timespec_get(struct timespec *date, int base)
+{
+	if (base != TIME_UTC || sim_is_stranger())
+		return NEXT(timespec_get)(date, base);
+	*date = look();
+	return base;
 }
 
 /* ---- what it does not redirect --------------------------------------- */
@@ -258,6 +273,30 @@ int select(int n, fd_set *in, fd_set *out, fd_set *other, struct timeval *limit)
 		return NEXT(select)(n, in, out, other, limit);
 	sleep_s((double)limit->tv_sec + 1e-6 * (double)limit->tv_usec);
 	return 0;
+}
+
+int ppoll(struct pollfd *descriptors, nfds_t n, const struct timespec *limit,
+	  const sigset_t *mask)
+{
+	if (n > 0 || !limit || sim_is_stranger())
+		return NEXT(ppoll)(descriptors, n, limit, mask);
+	return smpi_nanosleep(limit, NULL);
+}
+
+int pselect(int n, fd_set *in, fd_set *out, fd_set *other, const struct timespec *limit,
+	    const sigset_t *mask)
+{
+	if (in || out || other || !limit || sim_is_stranger())
+		return NEXT(pselect)(n, in, out, other, limit, mask);
+	return smpi_nanosleep(limit, NULL);
+}
+
+int thrd_sleep_of_c11(const struct timespec *rest,
+		      struct timespec *left) __asm__("thrd_sleep");
+
+int thrd_sleep_of_c11(const struct timespec *rest, struct timespec *left)
+{
+	return nanosleep(rest, left) == 0 ? 0 : errno == EINTR ? -1 : -2;
 }
 
 /* Nanoseconds; those of a stranger are real. */
