@@ -350,7 +350,7 @@ void plat_close(struct plat *plat)
 	disks_close(plat);
 	costs_close(plat);
 	memory_close(plat);
-	specifics_clear(sim, &plat->specifics);
+	specifics_clear(sim_rank_self(), &plat->specifics);
 	if (sim->nplats == 0)
 		sim_stop(sim);
 	free(plat);

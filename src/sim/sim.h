@@ -106,18 +106,17 @@ struct sim {
 	struct arena *gpu_arena; /* the addresses that the GPUs of all ranks have */
 	struct wire *wire;       /* the network; made by the first transport */
 	struct net_group *groups;
-	struct progress *progress;  /* NULL: not wanted */
-	struct summary *summary;    /* NULL before the first node */
-	struct signals signals;     /* signals, once a node has something to do then */
-	void *signal_stack;         /* for their handlers, or NULL */
-	int ends_watched;           /* the same of exit() */
-	int has_ended;              /* SimGrid's part of the run */
-	int timeless_told;          /* said that some tasks take no time */
-	int has_stack_code;         /* see stack.c; 0: not yet known, -1: no */
-	uint64_t nsteps;            /* of SimGrid's, and events fired */
-	struct spin *spin;          /* spin.c; NULL: nobody looks */
-	struct sim_posix *posix;    /* posix.c; NULL before it is needed */
-	struct specific_keys *keys; /* of starpu_pthread_key_create(), or NULL */
+	struct progress *progress; /* NULL: not wanted */
+	struct summary *summary;   /* NULL before the first node */
+	struct signals signals;    /* signals, once a node has something to do then */
+	void *signal_stack;        /* for their handlers, or NULL */
+	int ends_watched;          /* the same of exit() */
+	int has_ended;             /* SimGrid's part of the run */
+	int timeless_told;         /* said that some tasks take no time */
+	int has_stack_code;        /* see stack.c; 0: not yet known, -1: no */
+	uint64_t nsteps;           /* of SimGrid's, and events fired */
+	struct spin *spin;         /* spin.c; NULL: nobody looks */
+	struct sim_posix *posix;   /* posix.c; NULL before it is needed */
 };
 
 /* What starpu_pthread_setspecific() keeps for one thread; index is the key. */
@@ -128,11 +127,12 @@ struct specifics {
 
 /* A rank of the program, which would be a process on a real machine. */
 struct sim_rank {
-	struct node *node;     /* NULL while the library is closed */
-	struct sim_libc *libc; /* NULL before it is needed; see libc.c */
-	int nthreads;          /* of the application; the last one frees the rank */
-	int place;             /* in MPI_COMM_WORLD, plus 1, once MPI has been started */
-	struct births births;  /* of communicators */
+	struct node *node;          /* NULL while the library is closed */
+	struct sim_libc *libc;      /* NULL before it is needed; see libc.c */
+	int nthreads;               /* of the application; the last one frees the rank */
+	struct specific_keys *keys; /* of starpu_pthread_key_create(), or NULL */
+	int place;            /* in MPI_COMM_WORLD, plus 1, once MPI has been started */
+	struct births births; /* of communicators */
 };
 
 /*
@@ -315,7 +315,7 @@ double clock_look_s(void);
 /* ---- threads.c ------------------------------------------------------- */
 
 /* The values die with their thread, worker or node. */
-void specifics_clear(struct sim *sim, struct specifics *specifics);
+void specifics_clear(const struct sim_rank *rank, struct specifics *specifics);
 /* workers.c: a worker's. */
 struct specifics *sim_worker_specifics(struct worker *worker);
 

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <string.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <threads.h>
@@ -20,7 +21,7 @@
 
 #include <linux/futex.h>
 
-#include <starpu.h>
+#include <starpu_mpi.h>
 
 #include "../api/claim.h"
 
@@ -370,6 +371,65 @@ static void threads_end_by_pthread_exit(void)
 	starpu_shutdown();
 }
 
+static void *open_for_main(void *arg)
+{
+	open_library();
+	return arg;
+}
+
+static void draw(void *arg)
+{
+	*(int *)arg = rand();
+}
+
+/* As main does for others: whose callbacks they are is asked when it has ended. */
+static void a_thread_opens_the_library_and_ends(void)
+{
+	enum { NBLOCKS = 64, BLOCK_BYTES = 16 };
+	int drawn[2] = {-1, -1};
+	void *blocks[NBLOCKS];
+	starpu_pthread_t thread;
+
+	STARPU_PTHREAD_CREATE(&thread, NULL, open_for_main, NULL);
+	STARPU_PTHREAD_JOIN(thread, NULL);
+	/* One is where that thread was. */
+	for (int i = 0; i < NBLOCKS; i++) {
+		blocks[i] = malloc((size_t)(i + 1) * BLOCK_BYTES);
+		memset(blocks[i], -1, (size_t)(i + 1) * BLOCK_BYTES);
+	}
+	for (int i = 0; i < 2; i++) {
+		srand(1);
+		starpu_task_insert(&empty, STARPU_CALLBACK, draw,
+				   STARPU_CALLBACK_ARG_NFREE, &drawn[i], 0);
+		starpu_task_wait_for_all();
+	}
+	CLAIM(drawn[0] >= 0);
+	CLAIM_EQ(drawn[1], drawn[0]);
+	starpu_shutdown();
+	for (int i = 0; i < NBLOCKS; i++)
+		free(blocks[i]);
+}
+
+/* Threads have room for values up to the number of a key: were they numbered beyond the
+ * rank, many ranks would have as much as the square of their number. */
+static void keys_are_numbered_in_each_rank(void)
+{
+	starpu_pthread_key_t keys[3];
+
+	open_library();
+	for (int i = 0; i < 3; i++) {
+		CLAIM_EQ(starpu_pthread_key_create(&keys[i], NULL), 0);
+		CLAIM(keys[i] < 3);
+		CLAIM_EQ(starpu_pthread_setspecific(keys[i], &keys[i]), 0);
+	}
+	for (int i = 0; i < 3; i++) {
+		CLAIM(starpu_pthread_getspecific(keys[i]) == &keys[i]);
+		CLAIM_EQ(starpu_pthread_key_delete(keys[i]), 0);
+		CLAIM(starpu_pthread_getspecific(keys[i]) == NULL);
+	}
+	starpu_shutdown();
+}
+
 /* ---- clocks ----------------------------------------------------------- */
 
 /* In nanoseconds. */
@@ -428,12 +488,20 @@ static const struct claim claims[] = {
 	{"waits_are_simulated_again_when_threads_are_gone",
 	 waits_are_simulated_again_when_threads_are_gone},
 	{"threads_end_by_pthread_exit", threads_end_by_pthread_exit},
+	{"a_thread_opens_the_library_and_ends", a_thread_opens_the_library_and_ends},
+	{"keys_are_numbered_in_each_rank", keys_are_numbered_in_each_rank},
 	{"nobody_comes_back_too_early", nobody_comes_back_too_early},
 	{"c11_and_pauses_know_simulated_time", c11_and_pauses_know_simulated_time},
 	{NULL, NULL},
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
-	return claims_run(claims, 0);
+	int failed, rank = 0;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	failed = claims_run(claims, rank > 0);
+	MPI_Finalize();
+	return failed;
 }
