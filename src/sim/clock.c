@@ -67,7 +67,7 @@ double clock_look_s(void)
 	plat = thread->rank->node ? thread->rank->node->plat : NULL;
 	if (!plat) {
 		if (is_dear(&thread->looks, simgrid_get_clock())) {
-			sg_actor_sleep_for(1e-6);
+			SIM_YIELDS(sg_actor_sleep_for(1e-6));
 			thread->looks.date_s = simgrid_get_clock();
 		}
 		return simgrid_get_clock();
@@ -131,7 +131,7 @@ static void sleep_s(double seconds)
 	if (node)
 		plat_sleep(node->plat, seconds);
 	else if (!sim_get()->in_kernel)
-		sg_actor_sleep_for(seconds);
+		SIM_YIELDS(sg_actor_sleep_for(seconds));
 }
 
 /* To the nearest: who has waited for a date does not see one before it. */
@@ -150,24 +150,34 @@ static struct timespec look(void)
 
 unsigned smpi_sleep(unsigned seconds)
 {
+	unsigned left = 0;
+
 	if (sim_is_plain_main())
-		return NEXT(smpi_sleep)(seconds);
-	sleep_s(seconds);
-	return 0;
+		SIM_YIELDS(left = NEXT(smpi_sleep)(seconds));
+	else
+		sleep_s(seconds);
+	return left;
 }
 
 int smpi_usleep(useconds_t usecs)
 {
+	int ret = 0;
+
 	if (sim_is_plain_main())
-		return NEXT(smpi_usleep)(usecs);
-	sleep_s(1e-6 * usecs);
-	return 0;
+		SIM_YIELDS(ret = NEXT(smpi_usleep)(usecs));
+	else
+		sleep_s(1e-6 * usecs);
+	return ret;
 }
 
 int smpi_nanosleep(const struct timespec *rest, struct timespec *left)
 {
-	if (sim_is_plain_main())
-		return NEXT(smpi_nanosleep)(rest, left);
+	int ret;
+
+	if (sim_is_plain_main()) {
+		SIM_YIELDS(ret = NEXT(smpi_nanosleep)(rest, left));
+		return ret;
+	}
 	if (rest->tv_sec < 0 || rest->tv_nsec < 0 || rest->tv_nsec > 999999999) {
 		errno = EINVAL;
 		return -1;

@@ -358,7 +358,7 @@ int starpu_pthread_spin_lock(starpu_pthread_spinlock_t *lock)
 			orr_die(ORR_NO_RANK, "starpu_pthread_spin_lock: a callback or "
 					     "kernel would spin for ever: a thread that "
 					     "sleeps holds the lock");
-		sg_actor_sleep_for(SPIN_S);
+		SIM_YIELDS(sg_actor_sleep_for(SPIN_S));
 	}
 	return 0;
 }

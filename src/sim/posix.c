@@ -376,7 +376,7 @@ int sched_yield(void)
 	if (node)
 		plat_pause(node->plat);
 	else
-		sg_actor_sleep_for(1e-6);
+		SIM_YIELDS(sg_actor_sleep_for(1e-6));
 	return 0;
 }
 

@@ -28,6 +28,25 @@
 struct arena;
 struct wire;
 
+/* What C++ keeps of the exceptions that a thread handles: once for all threads of the
+ * simulation, which are one to it. */
+struct sim_exceptions {
+	void *caught;
+	unsigned nuncaught;
+};
+
+struct sim_exceptions *__cxa_get_globals(void);
+
+/* A call that lets other threads run: none of them sees the exceptions of this one. */
+#define SIM_YIELDS(call)                                                                 \
+	do {                                                                             \
+		struct sim_exceptions *now_ = __cxa_get_globals(), own_ = *now_;         \
+                                                                                         \
+		*now_ = (struct sim_exceptions){0};                                      \
+		call;                                                                    \
+		*now_ = own_;                                                            \
+	} while (0)
+
 /* How often a thread has looked at the clock since anything else took time. */
 struct looks {
 	double date_s;

@@ -216,7 +216,7 @@ static void start(void *arg)
 {
 	struct sim_thread *thread = arg;
 
-	sg_actor_start_(thread->actor, thread_main, 0, NULL);
+	SIM_YIELDS(sg_actor_start_(thread->actor, thread_main, 0, NULL));
 }
 
 int starpu_pthread_create_on(const char *name, starpu_pthread_t *thread,
@@ -235,7 +235,7 @@ int starpu_pthread_create_on(const char *name, starpu_pthread_t *thread,
 	created->routine = routine;
 	created->arg = arg;
 	created->detached = attributes && attributes->detached;
-	created->actor = sg_actor_init(name, host);
+	SIM_YIELDS(created->actor = sg_actor_init(name, host));
 	if (attributes && attributes->stack_bytes)
 		sg_actor_set_stacksize(created->actor, attributes->stack_bytes);
 	sg_actor_set_data(created->actor, created);
