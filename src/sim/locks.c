@@ -243,7 +243,8 @@ int starpu_pthread_rwlock_tryrdlock(starpu_pthread_rwlock_t *rwlock)
 {
 	struct rwlock *lock = OURS(rwlock, rwlock);
 
-	if (lock->written || lock->waiters.first)
+	/* Writers wait behind all readers, as in the C library: one may come again. */
+	if (lock->written)
 		return EBUSY;
 	lock->nreaders++;
 	return 0;
