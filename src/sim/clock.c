@@ -124,12 +124,17 @@ double plat_effort_s(struct plat *plat)
 /* SMPI's own version. */
 #define NEXT(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
 
+/* Who sleeps for no time again and again lets others run, as who looks at a clock. */
 static void sleep_s(double seconds)
 {
 	struct node *node = plat_self();
 
+	if (node && seconds <= 0)
+		plat_looked(node->plat);
 	if (node)
 		plat_sleep(node->plat, seconds);
+	else if (seconds <= 0)
+		clock_look_s();
 	else if (!sim_get()->in_kernel)
 		SIM_YIELDS(sg_actor_sleep_for(seconds));
 }
@@ -152,7 +157,7 @@ unsigned smpi_sleep(unsigned seconds)
 {
 	unsigned left = 0;
 
-	if (sim_is_plain_main())
+	if (seconds > 0 && sim_is_plain_main())
 		SIM_YIELDS(left = NEXT(smpi_sleep)(seconds));
 	else
 		sleep_s(seconds);
@@ -163,7 +168,7 @@ int smpi_usleep(useconds_t usecs)
 {
 	int ret = 0;
 
-	if (sim_is_plain_main())
+	if (usecs > 0 && sim_is_plain_main())
 		SIM_YIELDS(ret = NEXT(smpi_usleep)(usecs));
 	else
 		sleep_s(1e-6 * usecs);
@@ -174,7 +179,7 @@ int smpi_nanosleep(const struct timespec *rest, struct timespec *left)
 {
 	int ret;
 
-	if (sim_is_plain_main()) {
+	if ((rest->tv_sec != 0 || rest->tv_nsec != 0) && sim_is_plain_main()) {
 		SIM_YIELDS(ret = NEXT(smpi_nanosleep)(rest, left));
 		return ret;
 	}

@@ -461,6 +461,86 @@ static void nobody_comes_back_too_early(void)
 	starpu_shutdown();
 }
 
+/* ---- loops that sleep for no time -------------------------------------- */
+
+static double a_millisecond_us(struct starpu_task *task, unsigned nimpl)
+{
+	(void)task;
+	(void)nimpl;
+	return 1000;
+}
+
+static struct starpu_perfmodel millisecond = {.type = STARPU_COMMON,
+					      .cost_function = a_millisecond_us};
+static struct starpu_codelet lasting = {
+	.cpu_funcs = {(starpu_cpu_func_t)1}, .name = "lasting", .model = &millisecond};
+
+static void set(void *arg)
+{
+	*(int *)arg = 1;
+}
+
+static void rest_usleep(void)
+{
+	usleep(0);
+}
+
+static void rest_sleep(void)
+{
+	sleep(0);
+}
+
+static void rest_nanosleep(void)
+{
+	const struct timespec none = {0};
+
+	nanosleep(&none, NULL);
+}
+
+static void rest_poll(void)
+{
+	poll(NULL, 0, 0);
+}
+
+static void rest_select(void)
+{
+	struct timeval none = {0};
+
+	select(0, NULL, NULL, NULL, &none);
+}
+
+static void *set_later(void *arg)
+{
+	starpu_sleep(0.001F);
+	set(arg);
+	return arg;
+}
+
+static void who_sleeps_for_no_time_lets_others_run(void)
+{
+	static void (*const rests[])(void) = {rest_usleep, rest_sleep, rest_nanosleep,
+					      rest_poll, rest_select};
+	starpu_pthread_t thread;
+
+	for (size_t i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
+		int done = 0;
+
+		/* Without the library, and with it. */
+		STARPU_PTHREAD_CREATE(&thread, NULL, set_later, &done);
+		while (!STARPU_ATOMIC_ADD(&done, 0))
+			rests[i]();
+		STARPU_PTHREAD_JOIN(thread, NULL);
+		done = 0;
+		open_library();
+		starpu_task_insert(&lasting, STARPU_CALLBACK, set,
+				   STARPU_CALLBACK_ARG_NFREE, &done, 0);
+		while (!STARPU_ATOMIC_ADD(&done, 0))
+			rests[i]();
+		CLAIM(now_s() >= 0.001 && now_s() < 0.0011);
+		starpu_shutdown();
+	}
+}
+
 static void c11_and_pauses_know_simulated_time(void)
 {
 	const struct timespec rest = {.tv_nsec = 125000000};
@@ -491,6 +571,8 @@ static const struct claim claims[] = {
 	{"a_thread_opens_the_library_and_ends", a_thread_opens_the_library_and_ends},
 	{"keys_are_numbered_in_each_rank", keys_are_numbered_in_each_rank},
 	{"nobody_comes_back_too_early", nobody_comes_back_too_early},
+	{"who_sleeps_for_no_time_lets_others_run",
+	 who_sleeps_for_no_time_lets_others_run},
 	{"c11_and_pauses_know_simulated_time", c11_and_pauses_know_simulated_time},
 	{NULL, NULL},
 };
