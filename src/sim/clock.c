@@ -109,6 +109,16 @@ double plat_here_s(struct plat *plat)
 	return plat_now_s(plat) + (sim->in_kernel ? sim->spent_s : 0);
 }
 
+void sim_tried(void)
+{
+	struct node *node = plat_self();
+
+	if (node)
+		plat_looked(node->plat);
+	else
+		clock_look_s();
+}
+
 /* Its processor's time, so that what else the host does costs nothing. */
 double plat_effort_s(struct plat *plat)
 {
@@ -129,12 +139,10 @@ static void sleep_s(double seconds)
 {
 	struct node *node = plat_self();
 
-	if (node && seconds <= 0)
-		plat_looked(node->plat);
+	if (seconds <= 0)
+		sim_tried();
 	if (node)
 		plat_sleep(node->plat, seconds);
-	else if (seconds <= 0)
-		clock_look_s();
 	else if (!sim_get()->in_kernel)
 		SIM_YIELDS(sg_actor_sleep_for(seconds));
 }

@@ -124,10 +124,8 @@ static int take_mutex(struct mutex *mutex)
 	return 0;
 }
 
-int starpu_pthread_mutex_trylock(starpu_pthread_mutex_t *mutex)
+static int try_mutex(struct mutex *m)
 {
-	struct mutex *m = OURS(mutex, mutex);
-
 	if (!m->depth)
 		return take_mutex(m);
 	if (m->type != PTHREAD_MUTEX_RECURSIVE || m->owner != self())
@@ -136,11 +134,24 @@ int starpu_pthread_mutex_trylock(starpu_pthread_mutex_t *mutex)
 	return 0;
 }
 
+/* What trying has come to. */
+static int tried(int status)
+{
+	if (status != 0)
+		sim_tried();
+	return status;
+}
+
+int starpu_pthread_mutex_trylock(starpu_pthread_mutex_t *mutex)
+{
+	return tried(try_mutex(OURS(mutex, mutex)));
+}
+
 int starpu_pthread_mutex_lock(starpu_pthread_mutex_t *mutex)
 {
 	struct mutex *m = OURS(mutex, mutex);
 
-	if (!starpu_pthread_mutex_trylock(mutex))
+	if (!try_mutex(m))
 		return 0;
 	if (m->type == PTHREAD_MUTEX_ERRORCHECK && m->owner == self())
 		return EDEADLK;
@@ -239,10 +250,8 @@ int starpu_pthread_rwlock_destroy(starpu_pthread_rwlock_t *rwlock)
 	return lock->nreaders || lock->written ? EBUSY : 0;
 }
 
-int starpu_pthread_rwlock_tryrdlock(starpu_pthread_rwlock_t *rwlock)
+static int try_to_read(struct rwlock *lock)
 {
-	struct rwlock *lock = OURS(rwlock, rwlock);
-
 	/* Writers wait behind all readers, as in the C library: one may come again. */
 	if (lock->written)
 		return EBUSY;
@@ -250,19 +259,27 @@ int starpu_pthread_rwlock_tryrdlock(starpu_pthread_rwlock_t *rwlock)
 	return 0;
 }
 
-int starpu_pthread_rwlock_trywrlock(starpu_pthread_rwlock_t *rwlock)
+static int try_to_write(struct rwlock *lock)
 {
-	struct rwlock *lock = OURS(rwlock, rwlock);
-
 	if (lock->written || lock->nreaders)
 		return EBUSY;
 	lock->written = 1;
 	return 0;
 }
 
+int starpu_pthread_rwlock_tryrdlock(starpu_pthread_rwlock_t *rwlock)
+{
+	return tried(try_to_read(OURS(rwlock, rwlock)));
+}
+
+int starpu_pthread_rwlock_trywrlock(starpu_pthread_rwlock_t *rwlock)
+{
+	return tried(try_to_write(OURS(rwlock, rwlock)));
+}
+
 int starpu_pthread_rwlock_rdlock(starpu_pthread_rwlock_t *rwlock)
 {
-	if (!starpu_pthread_rwlock_tryrdlock(rwlock))
+	if (!try_to_read(OURS(rwlock, rwlock)))
 		return 0;
 	return block_on(&OURS(rwlock, rwlock)->waiters, 0, -1,
 			"starpu_pthread_rwlock_rdlock");
@@ -270,7 +287,7 @@ int starpu_pthread_rwlock_rdlock(starpu_pthread_rwlock_t *rwlock)
 
 int starpu_pthread_rwlock_wrlock(starpu_pthread_rwlock_t *rwlock)
 {
-	if (!starpu_pthread_rwlock_trywrlock(rwlock))
+	if (!try_to_write(OURS(rwlock, rwlock)))
 		return 0;
 	return block_on(&OURS(rwlock, rwlock)->waiters, 1, -1,
 			"starpu_pthread_rwlock_wrlock");
@@ -344,7 +361,7 @@ int starpu_pthread_spin_destroy(starpu_pthread_spinlock_t *lock)
 	return *lock ? EBUSY : 0;
 }
 
-int starpu_pthread_spin_trylock(starpu_pthread_spinlock_t *lock)
+static int try_to_spin(starpu_pthread_spinlock_t *lock)
 {
 	if (*lock)
 		return EBUSY;
@@ -352,9 +369,14 @@ int starpu_pthread_spin_trylock(starpu_pthread_spinlock_t *lock)
 	return 0;
 }
 
+int starpu_pthread_spin_trylock(starpu_pthread_spinlock_t *lock)
+{
+	return tried(try_to_spin(lock));
+}
+
 int starpu_pthread_spin_lock(starpu_pthread_spinlock_t *lock)
 {
-	while (starpu_pthread_spin_trylock(lock)) {
+	while (try_to_spin(lock)) {
 		if (sim_get()->in_kernel)
 			orr_die(ORR_NO_RANK, "starpu_pthread_spin_lock: a callback or "
 					     "kernel would spin for ever: a thread that "
@@ -407,8 +429,10 @@ int starpu_sem_post(starpu_sem_t *sem)
 
 int starpu_sem_trywait(starpu_sem_t *sem)
 {
-	if (OURS(semaphore, sem)->value == 0)
+	if (OURS(semaphore, sem)->value == 0) {
+		sim_tried();
 		return fail(EAGAIN);
+	}
 	OURS(semaphore, sem)->value--;
 	return 0;
 }

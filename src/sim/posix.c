@@ -61,7 +61,10 @@ static struct sim_posix *find_all(void)
 	FIND(timedwrlock, "pthread_rwlock_timedwrlock");
 	FIND(clockrdlock, "pthread_rwlock_clockrdlock");
 	FIND(clockwrlock, "pthread_rwlock_clockwrlock");
+	FIND(tryrdlock, "pthread_rwlock_tryrdlock");
+	FIND(trywrlock, "pthread_rwlock_trywrlock");
 	FIND(rwlock_unlock, "pthread_rwlock_unlock");
+	FIND(spin_trylock, "pthread_spin_trylock");
 	FIND(spin_lock, "pthread_spin_lock");
 	FIND(spin_unlock, "pthread_spin_unlock");
 	FIND(cond_wait, "pthread_cond_wait");
@@ -72,6 +75,7 @@ static struct sim_posix *find_all(void)
 	FIND(barrier_init, "pthread_barrier_init");
 	FIND(barrier_destroy, "pthread_barrier_destroy");
 	FIND(barrier_wait, "pthread_barrier_wait");
+	FIND(sem_trywait, "sem_trywait");
 	FIND(sem_wait, "sem_wait");
 	FIND(sem_timedwait, "sem_timedwait");
 	FIND(sem_clockwait, "sem_clockwait");
@@ -164,6 +168,12 @@ int posix_wait(const void *object, double until_s, const char *who)
 	struct waiter waiter = {.object = object, .rank = sim_rank_self()};
 
 	return waiters_block(&posix_get()->waiters, &waiter, until_s, who);
+}
+
+void posix_tried(void)
+{
+	if (posix_is_simulated())
+		sim_tried();
 }
 
 int posix_wake(const void *object, int all)
@@ -315,9 +325,20 @@ int pthread_barrier_wait(pthread_barrier_t *barrier)
 
 /* ---- semaphores ------------------------------------------------------ */
 
+int sem_trywait(sem_t *sem)
+{
+	int status = posix_get()->sem_trywait(sem);
+
+	if (status != 0 && errno == EAGAIN) {
+		posix_tried();
+		errno = EAGAIN;
+	}
+	return status;
+}
+
 int sem_wait(sem_t *sem)
 {
-	while (sem_trywait(sem) != 0) {
+	while (posix_get()->sem_trywait(sem) != 0) {
 		if (errno != EAGAIN)
 			return -1;
 		if (!posix_is_simulated())
@@ -329,10 +350,12 @@ int sem_wait(sem_t *sem)
 
 static int sem_wait_until(sem_t *sem, double until_s, const char *who)
 {
-	while (sem_trywait(sem) != 0) {
+	int (*trywait)(sem_t * sem) = posix_get()->sem_trywait;
+
+	while (trywait(sem) != 0) {
 		if (errno != EAGAIN)
 			return -1;
-		if (posix_wait(sem, until_s, who) != 0 && sem_trywait(sem) != 0) {
+		if (posix_wait(sem, until_s, who) != 0 && trywait(sem) != 0) {
 			errno = ETIMEDOUT;
 			return -1;
 		}

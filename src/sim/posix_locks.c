@@ -114,6 +114,8 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
 	int status = take(posix_get(), mutex);
 
+	if (status == EBUSY)
+		posix_tried();
 	return status == EDEADLK ? EBUSY : status;
 }
 
@@ -192,24 +194,42 @@ static int rwlock_until(pthread_rwlock_t *lock, int (*try)(pthread_rwlock_t *),
 	return status == EBUSY ? ETIMEDOUT : status;
 }
 
+/* What trying has come to; in vain it takes time, see sim_tried(). */
+static int tried(int status)
+{
+	if (status == EBUSY)
+		posix_tried();
+	return status;
+}
+
+int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
+{
+	return tried(posix_get()->tryrdlock(lock));
+}
+
+int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
+{
+	return tried(posix_get()->trywrlock(lock));
+}
+
 int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-	int status = pthread_rwlock_tryrdlock(lock);
+	int status = posix_get()->tryrdlock(lock);
 
 	if (status == EBUSY && !posix_is_simulated())
 		return posix_get()->rdlock(lock);
-	return status == EBUSY ? rwlock_until(lock, pthread_rwlock_tryrdlock, -1,
+	return status == EBUSY ? rwlock_until(lock, posix_get()->tryrdlock, -1,
 					      "pthread_rwlock_rdlock")
 			       : status;
 }
 
 int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-	int status = pthread_rwlock_trywrlock(lock);
+	int status = posix_get()->trywrlock(lock);
 
 	if (status == EBUSY && !posix_is_simulated())
 		return posix_get()->wrlock(lock);
-	return status == EBUSY ? rwlock_until(lock, pthread_rwlock_trywrlock, -1,
+	return status == EBUSY ? rwlock_until(lock, posix_get()->trywrlock, -1,
 					      "pthread_rwlock_wrlock")
 			       : status;
 }
@@ -218,7 +238,7 @@ int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *da
 {
 	if (!posix_is_simulated() || !posix_is_date(date))
 		return posix_get()->timedrdlock(lock, date);
-	return rwlock_until(lock, pthread_rwlock_tryrdlock, posix_date_s(date),
+	return rwlock_until(lock, posix_get()->tryrdlock, posix_date_s(date),
 			    "pthread_rwlock_timedrdlock");
 }
 
@@ -226,7 +246,7 @@ int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *da
 {
 	if (!posix_is_simulated() || !posix_is_date(date))
 		return posix_get()->timedwrlock(lock, date);
-	return rwlock_until(lock, pthread_rwlock_trywrlock, posix_date_s(date),
+	return rwlock_until(lock, posix_get()->trywrlock, posix_date_s(date),
 			    "pthread_rwlock_timedwrlock");
 }
 
@@ -235,7 +255,7 @@ int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
 {
 	if (!posix_is_simulated() || !posix_is_date(date))
 		return posix_get()->clockrdlock(lock, clock, date);
-	return rwlock_until(lock, pthread_rwlock_tryrdlock, posix_date_s(date),
+	return rwlock_until(lock, posix_get()->tryrdlock, posix_date_s(date),
 			    "pthread_rwlock_clockrdlock");
 }
 
@@ -244,7 +264,7 @@ int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
 {
 	if (!posix_is_simulated() || !posix_is_date(date))
 		return posix_get()->clockwrlock(lock, clock, date);
-	return rwlock_until(lock, pthread_rwlock_trywrlock, posix_date_s(date),
+	return rwlock_until(lock, posix_get()->trywrlock, posix_date_s(date),
 			    "pthread_rwlock_clockwrlock");
 }
 
@@ -259,11 +279,16 @@ int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 
 /* ---- spinlocks -------------------------------------------------------- */
 
+int pthread_spin_trylock(pthread_spinlock_t *lock)
+{
+	return tried(posix_get()->spin_trylock(lock));
+}
+
 int pthread_spin_lock(pthread_spinlock_t *lock)
 {
 	int status;
 
-	while ((status = pthread_spin_trylock(lock)) == EBUSY) {
+	while ((status = posix_get()->spin_trylock(lock)) == EBUSY) {
 		if (!posix_is_simulated())
 			return posix_get()->spin_lock(lock);
 		posix_wait((const void *)(uintptr_t)lock, -1, "pthread_spin_lock");

@@ -59,7 +59,10 @@ struct sim_posix {
 			   const struct timespec *date);
 	int (*clockwrlock)(pthread_rwlock_t *lock, clockid_t clock,
 			   const struct timespec *date);
+	int (*tryrdlock)(pthread_rwlock_t *lock);
+	int (*trywrlock)(pthread_rwlock_t *lock);
 	int (*rwlock_unlock)(pthread_rwlock_t *lock);
+	int (*spin_trylock)(pthread_spinlock_t *lock);
 	int (*spin_lock)(pthread_spinlock_t *lock);
 	int (*spin_unlock)(pthread_spinlock_t *lock);
 	int (*cond_wait)(pthread_cond_t *cond, pthread_mutex_t *mutex);
@@ -73,6 +76,7 @@ struct sim_posix {
 			    unsigned count);
 	int (*barrier_destroy)(pthread_barrier_t *barrier);
 	int (*barrier_wait)(pthread_barrier_t *barrier);
+	int (*sem_trywait)(sem_t *sem);
 	int (*sem_wait)(sem_t *sem);
 	int (*sem_timedwait)(sem_t *sem, const struct timespec *date);
 	int (*sem_clockwait)(sem_t *sem, clockid_t clock, const struct timespec *date);
@@ -87,6 +91,8 @@ int posix_is_simulated(void);
 /* Block the calling thread until the object is woken, or until a date when that is not
  * negative.  0 or ETIMEDOUT; who: the function that waits. */
 int posix_wait(const void *object, double until_s, const char *who);
+/* The caller has tried in vain to have something. */
+void posix_tried(void);
 /* Wake the first that waits for the object, or all.  How many it were. */
 int posix_wake(const void *object, int all);
 

@@ -330,6 +330,8 @@ void sim_leave(int status) __attribute__((noreturn));
 
 /* The date for the application, whoever asks: a loop over it sees time pass. */
 double clock_look_s(void);
+/* Who tries again and again in vain lets others run; the caller is no stranger. */
+void sim_tried(void);
 
 /* ---- threads.c ------------------------------------------------------- */
 

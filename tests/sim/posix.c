@@ -27,6 +27,7 @@
 
 /* Main has a lock so long; threads wait so long at first, then for longer than that. */
 #define HELD_S  0.5F
+#define TRIED_S 0.002F
 #define SHORT_S 0.125
 #define LONG_S  4.0
 
@@ -541,6 +542,102 @@ static void who_sleeps_for_no_time_lets_others_run(void)
 	}
 }
 
+/* ---- loops that try ---------------------------------------------------- */
+
+static starpu_pthread_mutex_t starpu_mutex;
+static starpu_pthread_rwlock_t starpu_rwlock;
+static starpu_pthread_spinlock_t starpu_spin;
+static starpu_sem_t starpu_sem;
+
+static int try_mutex(void)
+{
+	return pthread_mutex_trylock(&mutex);
+}
+
+static int try_rwlock(void)
+{
+	return pthread_rwlock_tryrdlock(&rwlock) && pthread_rwlock_trywrlock(&rwlock);
+}
+
+static int try_spin(void)
+{
+	return pthread_spin_trylock(&spin);
+}
+
+static int try_sem(void)
+{
+	return sem_trywait(&sem);
+}
+
+static int try_starpu_mutex(void)
+{
+	return starpu_pthread_mutex_trylock(&starpu_mutex);
+}
+
+static int try_starpu_rwlock(void)
+{
+	return starpu_pthread_rwlock_tryrdlock(&starpu_rwlock) &&
+	       starpu_pthread_rwlock_trywrlock(&starpu_rwlock);
+}
+
+static int try_starpu_spin(void)
+{
+	return starpu_pthread_spin_trylock(&starpu_spin);
+}
+
+static int try_starpu_sem(void)
+{
+	return starpu_sem_trywait(&starpu_sem);
+}
+
+/* Main has all of them. */
+static void *try_all(void *arg)
+{
+	static int (*const tries[])(void) = {
+		try_mutex,        try_rwlock,        try_spin,        try_sem,
+		try_starpu_mutex, try_starpu_rwlock, try_starpu_spin, try_starpu_sem};
+
+	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+		while (tries[i]() != 0)
+			continue;
+		CLAIM(!is_held && now_s() < 2 * TRIED_S);
+	}
+	return arg;
+}
+
+static void who_tries_in_vain_lets_others_run(void)
+{
+	starpu_pthread_t thread;
+
+	open_library();
+	begin_mutex(PTHREAD_MUTEX_NORMAL);
+	pthread_rwlock_init(&rwlock, NULL);
+	pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+	sem_init(&sem, 0, 0);
+	starpu_pthread_mutex_init(&starpu_mutex, NULL);
+	starpu_pthread_rwlock_init(&starpu_rwlock, NULL);
+	starpu_pthread_spin_init(&starpu_spin, 0);
+	starpu_sem_init(&starpu_sem, 0, 0);
+	pthread_mutex_lock(&mutex);
+	pthread_rwlock_wrlock(&rwlock);
+	pthread_spin_lock(&spin);
+	starpu_pthread_mutex_lock(&starpu_mutex);
+	starpu_pthread_rwlock_wrlock(&starpu_rwlock);
+	starpu_pthread_spin_lock(&starpu_spin);
+	STARPU_PTHREAD_CREATE(&thread, NULL, try_all, NULL);
+	starpu_sleep(TRIED_S);
+	is_held = 0;
+	pthread_mutex_unlock(&mutex);
+	pthread_rwlock_unlock(&rwlock);
+	pthread_spin_unlock(&spin);
+	sem_post(&sem);
+	starpu_pthread_mutex_unlock(&starpu_mutex);
+	starpu_pthread_rwlock_unlock(&starpu_rwlock);
+	starpu_pthread_spin_unlock(&starpu_spin);
+	starpu_sem_post(&starpu_sem);
+	join_and_close(thread);
+}
+
 static void c11_and_pauses_know_simulated_time(void)
 {
 	const struct timespec rest = {.tv_nsec = 125000000};
@@ -573,6 +670,7 @@ static const struct claim claims[] = {
 	{"nobody_comes_back_too_early", nobody_comes_back_too_early},
 	{"who_sleeps_for_no_time_lets_others_run",
 	 who_sleeps_for_no_time_lets_others_run},
+	{"who_tries_in_vain_lets_others_run", who_tries_in_vain_lets_others_run},
 	{"c11_and_pauses_know_simulated_time", c11_and_pauses_know_simulated_time},
 	{NULL, NULL},
 };
