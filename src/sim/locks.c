@@ -6,14 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include <simgrid/actor.h>
-#include <simgrid/engine.h>
-#include <simgrid/semaphore.h>
 #include <starpu_thread.h>
 
 #include "core/sched/conditions.h"
 #include "core/wait.h"
 #include "sim.h"
+#include "sim/posix.h"
 #include "sim/waiters.h"
 
 /*
@@ -346,9 +344,6 @@ int starpu_pthread_barrier_wait(starpu_pthread_barrier_t *barrier)
 
 /* ---- spinlocks ------------------------------------------------------- */
 
-/* Too small for a list of those who wait: they look again and again. */
-#define SPIN_S 1e-6
-
 int starpu_pthread_spin_init(starpu_pthread_spinlock_t *lock, int pshared)
 {
 	(void)pshared;
@@ -374,21 +369,23 @@ int starpu_pthread_spin_trylock(starpu_pthread_spinlock_t *lock)
 	return tried(try_to_spin(lock));
 }
 
+/* Too small for a list of those who wait: they are in that of POSIX's locks. */
+static const void *place_of(starpu_pthread_spinlock_t *lock)
+{
+	return (const void *)(uintptr_t)lock;
+}
+
 int starpu_pthread_spin_lock(starpu_pthread_spinlock_t *lock)
 {
-	while (try_to_spin(lock)) {
-		if (sim_get()->in_kernel)
-			orr_die(ORR_NO_RANK, "starpu_pthread_spin_lock: a callback or "
-					     "kernel would spin for ever: a thread that "
-					     "sleeps holds the lock");
-		SIM_YIELDS(sg_actor_sleep_for(SPIN_S));
-	}
+	while (try_to_spin(lock))
+		posix_wait(place_of(lock), -1, "starpu_pthread_spin_lock");
 	return 0;
 }
 
 int starpu_pthread_spin_unlock(starpu_pthread_spinlock_t *lock)
 {
 	*lock = 0;
+	posix_wake(place_of(lock), 0);
 	return 0;
 }
 

@@ -88,13 +88,8 @@ struct sim_posix *posix_get(void);
 
 /* May the caller's wait be one in simulated time? */
 int posix_is_simulated(void);
-/* Block the calling thread until the object is woken, or until a date when that is not
- * negative.  0 or ETIMEDOUT; who: the function that waits. */
-int posix_wait(const void *object, double until_s, const char *who);
 /* The caller has tried in vain to have something. */
 void posix_tried(void);
-/* Wake the first that waits for the object, or all.  How many it were. */
-int posix_wake(const void *object, int all);
 
 static inline double posix_date_s(const struct timespec *date)
 {
