@@ -509,6 +509,14 @@ void plat_gate_init(struct plat_gate *gate)
 	*gate = (struct plat_gate){0};
 }
 
+/* A thread that waits for another one may do so beyond the life of the node. */
+static int is_open(const struct plat *plat, const struct sim_thread *thread)
+{
+	const struct node *node = thread->rank->node;
+
+	return node && node->plat == plat;
+}
+
 int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 {
 	struct sim_thread *thread;
@@ -528,7 +536,9 @@ int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 		plat->gate = gate;
 	gate->waiter = thread;
 	sim_block(plat, &gate->open, -1);
-	if (opened_it)
+	if (!is_open(plat, thread))
+		return 0;
+	if (opened_it && plat->gate == gate)
 		plat->gate = NULL;
 	plat_owe(plat, costs_main_wake_s(plat, since_s, simgrid_get_clock()));
 	return 0;
