@@ -616,6 +616,7 @@ void node_close(struct node *node)
 	if (node->on_close)
 		node->on_close(node);
 	hide(node);
+	wait_leave_all(node);
 	counters_free(node);
 	plat_close(node->plat);
 	pulse_end(node);

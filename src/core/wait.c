@@ -73,15 +73,29 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	else if (events_want(&node->events, EVENT_WAITED))
 		since_s = plat_now_s(node->plat);
 	ret = plat_gate_wait(node->plat, gate);
-	if (worker)
+	if (worker && !wait.is_left)
 		orr_store(&worker->is_waiting, outer != NULL);
 	caller->wait = outer;
+	if (wait.is_left)
+		return ret;
 	orr_lock(&node->waits_lock);
 	list_remove(&wait.link);
 	orr_unlock(&node->waits_lock);
 	if (since_s >= 0)
 		tell(node, kind, since_s);
 	return ret;
+}
+
+void wait_leave_all(struct node *node)
+{
+	orr_lock(&node->waits_lock);
+	while (!list_is_empty(&node->waits)) {
+		struct wait *wait = LIST_ENTRY(node->waits.next, struct wait, link);
+
+		list_remove(&wait->link);
+		wait->is_left = 1;
+	}
+	orr_unlock(&node->waits_lock);
 }
 
 struct wait *wait_interrupt(struct plat_caller *caller)

@@ -34,6 +34,7 @@ struct wait {
 	const void *thread; /* plat_thread() */
 	int nending;        /* ends of requests that the thread is in */
 	int is_interrupted; /* atomic: by a callback, whose own waits come behind it */
+	int is_left;        /* its node has closed: nobody may look at that */
 };
 
 /* What the threads do that wait. */
@@ -46,6 +47,9 @@ struct wait_census {
 /* As plat_gate_wait(). */
 int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	    const void *object);
+
+/* The node closes: threads that wait for each other go on to, without it. */
+void wait_leave_all(struct node *node);
 
 /* For reports.  Any thread; what they find may change at once. */
 int wait_is_any(struct node *node);

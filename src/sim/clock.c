@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -66,7 +67,7 @@ double clock_look_s(void)
 	plat = thread->rank->node ? thread->rank->node->plat : NULL;
 	if (!plat) {
 		if (is_dear(&thread->looks, simgrid_get_clock())) {
-			sg_actor_sleep_for(1e-6);
+			SIM_YIELDS(sg_actor_sleep_for(1e-6));
 			thread->looks.date_s = simgrid_get_clock();
 		}
 		return simgrid_get_clock();
@@ -108,6 +109,16 @@ double plat_here_s(struct plat *plat)
 	return plat_now_s(plat) + (sim->in_kernel ? sim->spent_s : 0);
 }
 
+void sim_tried(void)
+{
+	struct node *node = plat_self();
+
+	if (node)
+		plat_looked(node->plat);
+	else
+		clock_look_s();
+}
+
 /* Its processor's time, so that what else the host does costs nothing. */
 double plat_effort_s(struct plat *plat)
 {
@@ -123,45 +134,63 @@ double plat_effort_s(struct plat *plat)
 /* SMPI's own version. */
 #define NEXT(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
 
+/* Who sleeps for no time again and again lets others run, as who looks at a clock. */
 static void sleep_s(double seconds)
 {
 	struct node *node = plat_self();
 
+	if (seconds <= 0)
+		sim_tried();
 	if (node)
 		plat_sleep(node->plat, seconds);
 	else if (!sim_get()->in_kernel)
-		sg_actor_sleep_for(seconds);
+		SIM_YIELDS(sg_actor_sleep_for(seconds));
 }
 
+/* To the nearest: who has waited for a date does not see one before it. */
 static struct timespec look(void)
 {
 	double date_s = clock_look_s();
 	struct timespec date = {.tv_sec = (time_t)date_s};
 
-	date.tv_nsec = (long)((date_s - (double)date.tv_sec) * 1e9);
+	date.tv_nsec = lround((date_s - (double)date.tv_sec) * 1e9);
+	if (date.tv_nsec == 1000000000) {
+		date.tv_sec++;
+		date.tv_nsec = 0;
+	}
 	return date;
 }
 
 unsigned smpi_sleep(unsigned seconds)
 {
-	if (sim_is_plain_main())
-		return NEXT(smpi_sleep)(seconds);
-	sleep_s(seconds);
-	return 0;
+	unsigned left = 0;
+
+	if (seconds > 0 && sim_is_plain_main())
+		SIM_YIELDS(left = NEXT(smpi_sleep)(seconds));
+	else
+		sleep_s(seconds);
+	return left;
 }
 
 int smpi_usleep(useconds_t usecs)
 {
-	if (sim_is_plain_main())
-		return NEXT(smpi_usleep)(usecs);
-	sleep_s(1e-6 * usecs);
-	return 0;
+	int ret = 0;
+
+	if (usecs > 0 && sim_is_plain_main())
+		SIM_YIELDS(ret = NEXT(smpi_usleep)(usecs));
+	else
+		sleep_s(1e-6 * usecs);
+	return ret;
 }
 
 int smpi_nanosleep(const struct timespec *rest, struct timespec *left)
 {
-	if (sim_is_plain_main())
-		return NEXT(smpi_nanosleep)(rest, left);
+	int ret;
+
+	if ((rest->tv_sec != 0 || rest->tv_nsec != 0) && sim_is_plain_main()) {
+		SIM_YIELDS(ret = NEXT(smpi_nanosleep)(rest, left));
+		return ret;
+	}
 	if (rest->tv_sec < 0 || rest->tv_nsec < 0 || rest->tv_nsec > 999999999) {
 		errno = EINVAL;
 		return -1;
@@ -199,10 +228,19 @@ time_t time(time_t *date)
 
 	if (sim_is_plain_main())
 		return NEXT(time)(date);
-	now = (time_t)clock_look_s();
+	now = look().tv_sec;
 	if (date)
 		*date = now;
 	return now;
+}
+
+/* C11's clock. */
+int timespec_get(struct timespec *date, int base)
+{
+	if (base != TIME_UTC || sim_is_stranger())
+		return NEXT(timespec_get)(date, base);
+	*date = look();
+	return base;
 }
 
 /* ---- what it does not redirect --------------------------------------- */
@@ -258,6 +296,30 @@ int select(int n, fd_set *in, fd_set *out, fd_set *other, struct timeval *limit)
 		return NEXT(select)(n, in, out, other, limit);
 	sleep_s((double)limit->tv_sec + 1e-6 * (double)limit->tv_usec);
 	return 0;
+}
+
+int ppoll(struct pollfd *descriptors, nfds_t n, const struct timespec *limit,
+	  const sigset_t *mask)
+{
+	if (n > 0 || !limit || sim_is_stranger())
+		return NEXT(ppoll)(descriptors, n, limit, mask);
+	return smpi_nanosleep(limit, NULL);
+}
+
+int pselect(int n, fd_set *in, fd_set *out, fd_set *other, const struct timespec *limit,
+	    const sigset_t *mask)
+{
+	if (in || out || other || !limit || sim_is_stranger())
+		return NEXT(pselect)(n, in, out, other, limit, mask);
+	return smpi_nanosleep(limit, NULL);
+}
+
+int thrd_sleep_of_c11(const struct timespec *rest,
+		      struct timespec *left) __asm__("thrd_sleep");
+
+int thrd_sleep_of_c11(const struct timespec *rest, struct timespec *left)
+{
+	return nanosleep(rest, left) == 0 ? 0 : errno == EINTR ? -1 : -2;
 }
 
 /* Nanoseconds; those of a stranger are real. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #define _GNU_SOURCE
+/* The public header declares its functions for programs of this flavour. */
+#define STARPU_SIMGRID 1
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,10 +103,13 @@ void quick_exit(int status)
 	leave("quick_exit", status);
 }
 
-/* All ranks are one thread. */
+/* All ranks are one thread, but a thread of the simulation may end.  What a kernel, a
+ * callback or main leaves undone is a failure, of one rank as well. */
 void pthread_exit(void *result)
 {
 	if (sim_is_stranger() || !is_open(sim_get()))
 		NEXT(pthread_exit)(result);
-	end_all("pthread_exit()", 0);
+	if (!sim_get()->in_kernel && !sim_is_main())
+		starpu_pthread_exit(result);
+	end_all("pthread_exit()", EXIT_FAILURE);
 }

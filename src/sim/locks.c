@@ -6,14 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include <simgrid/actor.h>
-#include <simgrid/engine.h>
-#include <simgrid/semaphore.h>
 #include <starpu_thread.h>
 
 #include "core/sched/conditions.h"
 #include "core/wait.h"
 #include "sim.h"
+#include "sim/posix.h"
 #include "sim/waiters.h"
 
 /*
@@ -124,10 +122,8 @@ static int take_mutex(struct mutex *mutex)
 	return 0;
 }
 
-int starpu_pthread_mutex_trylock(starpu_pthread_mutex_t *mutex)
+static int try_mutex(struct mutex *m)
 {
-	struct mutex *m = OURS(mutex, mutex);
-
 	if (!m->depth)
 		return take_mutex(m);
 	if (m->type != PTHREAD_MUTEX_RECURSIVE || m->owner != self())
@@ -136,11 +132,24 @@ int starpu_pthread_mutex_trylock(starpu_pthread_mutex_t *mutex)
 	return 0;
 }
 
+/* What trying has come to. */
+static int tried(int status)
+{
+	if (status != 0)
+		sim_tried();
+	return status;
+}
+
+int starpu_pthread_mutex_trylock(starpu_pthread_mutex_t *mutex)
+{
+	return tried(try_mutex(OURS(mutex, mutex)));
+}
+
 int starpu_pthread_mutex_lock(starpu_pthread_mutex_t *mutex)
 {
 	struct mutex *m = OURS(mutex, mutex);
 
-	if (!starpu_pthread_mutex_trylock(mutex))
+	if (!try_mutex(m))
 		return 0;
 	if (m->type == PTHREAD_MUTEX_ERRORCHECK && m->owner == self())
 		return EDEADLK;
@@ -239,29 +248,36 @@ int starpu_pthread_rwlock_destroy(starpu_pthread_rwlock_t *rwlock)
 	return lock->nreaders || lock->written ? EBUSY : 0;
 }
 
-int starpu_pthread_rwlock_tryrdlock(starpu_pthread_rwlock_t *rwlock)
+static int try_to_read(struct rwlock *lock)
 {
-	struct rwlock *lock = OURS(rwlock, rwlock);
-
-	if (lock->written || lock->waiters.first)
+	/* Writers wait behind all readers, as in the C library: one may come again. */
+	if (lock->written)
 		return EBUSY;
 	lock->nreaders++;
 	return 0;
 }
 
-int starpu_pthread_rwlock_trywrlock(starpu_pthread_rwlock_t *rwlock)
+static int try_to_write(struct rwlock *lock)
 {
-	struct rwlock *lock = OURS(rwlock, rwlock);
-
 	if (lock->written || lock->nreaders)
 		return EBUSY;
 	lock->written = 1;
 	return 0;
 }
 
+int starpu_pthread_rwlock_tryrdlock(starpu_pthread_rwlock_t *rwlock)
+{
+	return tried(try_to_read(OURS(rwlock, rwlock)));
+}
+
+int starpu_pthread_rwlock_trywrlock(starpu_pthread_rwlock_t *rwlock)
+{
+	return tried(try_to_write(OURS(rwlock, rwlock)));
+}
+
 int starpu_pthread_rwlock_rdlock(starpu_pthread_rwlock_t *rwlock)
 {
-	if (!starpu_pthread_rwlock_tryrdlock(rwlock))
+	if (!try_to_read(OURS(rwlock, rwlock)))
 		return 0;
 	return block_on(&OURS(rwlock, rwlock)->waiters, 0, -1,
 			"starpu_pthread_rwlock_rdlock");
@@ -269,7 +285,7 @@ int starpu_pthread_rwlock_rdlock(starpu_pthread_rwlock_t *rwlock)
 
 int starpu_pthread_rwlock_wrlock(starpu_pthread_rwlock_t *rwlock)
 {
-	if (!starpu_pthread_rwlock_trywrlock(rwlock))
+	if (!try_to_write(OURS(rwlock, rwlock)))
 		return 0;
 	return block_on(&OURS(rwlock, rwlock)->waiters, 1, -1,
 			"starpu_pthread_rwlock_wrlock");
@@ -328,9 +344,6 @@ int starpu_pthread_barrier_wait(starpu_pthread_barrier_t *barrier)
 
 /* ---- spinlocks ------------------------------------------------------- */
 
-/* Too small for a list of those who wait: they look again and again. */
-#define SPIN_S 1e-6
-
 int starpu_pthread_spin_init(starpu_pthread_spinlock_t *lock, int pshared)
 {
 	(void)pshared;
@@ -343,7 +356,7 @@ int starpu_pthread_spin_destroy(starpu_pthread_spinlock_t *lock)
 	return *lock ? EBUSY : 0;
 }
 
-int starpu_pthread_spin_trylock(starpu_pthread_spinlock_t *lock)
+static int try_to_spin(starpu_pthread_spinlock_t *lock)
 {
 	if (*lock)
 		return EBUSY;
@@ -351,21 +364,28 @@ int starpu_pthread_spin_trylock(starpu_pthread_spinlock_t *lock)
 	return 0;
 }
 
+int starpu_pthread_spin_trylock(starpu_pthread_spinlock_t *lock)
+{
+	return tried(try_to_spin(lock));
+}
+
+/* Too small for a list of those who wait: they are in that of POSIX's locks. */
+static const void *place_of(starpu_pthread_spinlock_t *lock)
+{
+	return (const void *)(uintptr_t)lock;
+}
+
 int starpu_pthread_spin_lock(starpu_pthread_spinlock_t *lock)
 {
-	while (starpu_pthread_spin_trylock(lock)) {
-		if (sim_get()->in_kernel)
-			orr_die(ORR_NO_RANK, "starpu_pthread_spin_lock: a callback or "
-					     "kernel would spin for ever: a thread that "
-					     "sleeps holds the lock");
-		sg_actor_sleep_for(SPIN_S);
-	}
+	while (try_to_spin(lock))
+		posix_wait(place_of(lock), -1, "starpu_pthread_spin_lock");
 	return 0;
 }
 
 int starpu_pthread_spin_unlock(starpu_pthread_spinlock_t *lock)
 {
 	*lock = 0;
+	posix_wake(place_of(lock), 0);
 	return 0;
 }
 
@@ -406,8 +426,10 @@ int starpu_sem_post(starpu_sem_t *sem)
 
 int starpu_sem_trywait(starpu_sem_t *sem)
 {
-	if (OURS(semaphore, sem)->value == 0)
+	if (OURS(semaphore, sem)->value == 0) {
+		sim_tried();
 		return fail(EAGAIN);
+	}
 	OURS(semaphore, sem)->value--;
 	return 0;
 }

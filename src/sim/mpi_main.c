@@ -57,7 +57,7 @@ struct sim_thread *sim_enter_mpi(const char *name)
 		int ret;                                                                 \
                                                                                          \
 		before;                                                                  \
-		ret = PMPI_##name(a, b, c, d, e, f, g, h, i, j, k, l, m, n);             \
+		SIM_YIELDS(ret = PMPI_##name(a, b, c, d, e, f, g, h, i, j, k, l, m, n)); \
 		if (caller)                                                              \
 			caller->call = NULL;                                             \
 		after;                                                                   \
@@ -132,11 +132,12 @@ int MPI_Probe(WORDS(long))
 	int found = sim_get()->look_s <= 0, ret = 0;
 
 	while (ret == 0 && !found) {
-		ret = PMPI_Iprobe(a, b, c, (long)&found, d, e, f, g, h, i, j, k, l, m);
+		SIM_YIELDS(ret = PMPI_Iprobe(a, b, c, (long)&found, d, e, f, g, h, i, j,
+					     k, l, m));
 		sim_looked(caller, ret != 0 || found);
 	}
 	if (ret == 0)
-		ret = PMPI_Probe(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+		SIM_YIELDS(ret = PMPI_Probe(a, b, c, d, e, f, g, h, i, j, k, l, m, n));
 	if (caller)
 		caller->call = NULL;
 	return ret;

@@ -89,7 +89,7 @@ void plat_set_self(struct node *node)
 
 static void release(void *sem)
 {
-	sg_sem_release(sem);
+	SIM_YIELDS(sg_sem_release(sem));
 }
 
 static int is_polling(const struct plat *plat, const struct sim_thread *thread)
@@ -118,9 +118,9 @@ static void idle(struct plat *plat, struct sim_thread *thread, double timeout_s)
 	plat->idle = thread;
 	plat->kicked = 0;
 	if (timeout_s < 0)
-		sg_sem_acquire(thread->sem);
+		SIM_YIELDS(sg_sem_acquire(thread->sem));
 	else
-		sg_sem_acquire_timeout(thread->sem, timeout_s);
+		SIM_YIELDS(sg_sem_acquire_timeout(thread->sem, timeout_s));
 	plat->idle = NULL;
 	plat->sim->npolling--;
 }
@@ -152,9 +152,13 @@ void sim_block(struct plat *plat, const int *flag, double until_s)
 	while (!*flag) {
 		double left_s = until_s - simgrid_get_clock();
 
+		int is_late = until_s >= 0 && left_s <= 0;
+
 		if (until_s < 0)
-			sg_sem_acquire(thread->sem);
-		else if (left_s <= 0 || sg_sem_acquire_timeout(thread->sem, left_s))
+			SIM_YIELDS(sg_sem_acquire(thread->sem));
+		else if (!is_late)
+			SIM_YIELDS(is_late = sg_sem_acquire_timeout(thread->sem, left_s));
+		if (is_late)
 			return;
 	}
 }
@@ -350,7 +354,7 @@ void plat_close(struct plat *plat)
 	disks_close(plat);
 	costs_close(plat);
 	memory_close(plat);
-	specifics_clear(sim, &plat->specifics);
+	specifics_clear(sim_rank_self(), &plat->specifics);
 	if (sim->nplats == 0)
 		sim_stop(sim);
 	free(plat);
@@ -391,7 +395,7 @@ static void sleep_polling(struct plat *plat, struct sim_thread *thread, double s
 			poll_beside(plat);
 	}
 	if (simgrid_get_clock() < until_s)
-		sg_actor_sleep_until(until_s);
+		SIM_YIELDS(sg_actor_sleep_until(until_s));
 	poll_beside(plat);
 }
 
@@ -405,7 +409,7 @@ void sim_looked(struct sim_thread *thread, int found)
 	if (node && is_polling(node->plat, thread) && !node->plat->in_poll)
 		sleep_polling(node->plat, thread, look_s);
 	else if (sg_actor_self())
-		sg_actor_sleep_for(look_s);
+		SIM_YIELDS(sg_actor_sleep_for(look_s));
 }
 
 void sim_pay(struct plat *plat)
@@ -420,7 +424,7 @@ void sim_pay(struct plat *plat)
 	if (plat->polls && is_polling(plat, sim_thread_self()))
 		sleep_polling(plat, sim_thread_self(), debt_s);
 	else
-		sg_actor_sleep_for(debt_s);
+		SIM_YIELDS(sg_actor_sleep_for(debt_s));
 	if (plat->sim->progress)
 		progress_show(plat->sim->progress, plat->sim);
 }
@@ -466,7 +470,7 @@ void plat_sleep(struct plat *plat, double seconds)
 		return;
 	}
 	if (!plat) {
-		sg_actor_sleep_for(seconds);
+		SIM_YIELDS(sg_actor_sleep_for(seconds));
 		return;
 	}
 	/* A kernel or callback cannot block; its worker is late instead. */
@@ -479,7 +483,7 @@ void plat_sleep(struct plat *plat, double seconds)
 	if (is_polling(plat, sim_thread_self()))
 		block_polling(plat, sim_thread_self(), &never, end_s);
 	if (simgrid_get_clock() < end_s)
-		sg_actor_sleep_until(end_s);
+		SIM_YIELDS(sg_actor_sleep_until(end_s));
 }
 
 static void on_unstick(struct plat_timer *timer)
@@ -505,6 +509,14 @@ void plat_gate_init(struct plat_gate *gate)
 	*gate = (struct plat_gate){0};
 }
 
+/* A thread that waits for another one may do so beyond the life of the node. */
+static int is_open(const struct plat *plat, const struct sim_thread *thread)
+{
+	const struct node *node = thread->rank->node;
+
+	return node && node->plat == plat;
+}
+
 int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 {
 	struct sim_thread *thread;
@@ -524,7 +536,9 @@ int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 		plat->gate = gate;
 	gate->waiter = thread;
 	sim_block(plat, &gate->open, -1);
-	if (opened_it)
+	if (!is_open(plat, thread))
+		return 0;
+	if (opened_it && plat->gate == gate)
 		plat->gate = NULL;
 	plat_owe(plat, costs_main_wake_s(plat, since_s, simgrid_get_clock()));
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #define _GNU_SOURCE
-#include "sim/posix.h"
+#include "sim/posix_own.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -9,12 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <simgrid/actor.h>
-#include <starpu_thread.h>
-
-#include "sim.h"
-#include "sim/waiters.h"
 
 /*
  * posix.c - who waits in a function of the C library waits in simulated time.
@@ -28,41 +26,9 @@
  * Where the process has threads that the simulation does not know, waits are the C
  * library's: one of those may be who is waited for.
  */
-struct barrier {
-	struct barrier *next;
-	const void *object;
-	const struct sim_rank *rank;
-	unsigned count, narrived;
-};
 
-struct sim_posix {
-	struct waiters waiters;
-	struct barrier *barriers;
-	int has_created;   /* a thread that the simulation does not know */
-	int threads_count; /* the number of threads tells of others; 0: not yet known */
-	/* The C library's own. */
-	int (*mutex_lock)(pthread_mutex_t *mutex);
-	int (*mutex_unlock)(pthread_mutex_t *mutex);
-	int (*rdlock)(pthread_rwlock_t *lock);
-	int (*wrlock)(pthread_rwlock_t *lock);
-	int (*rwlock_unlock)(pthread_rwlock_t *lock);
-	int (*cond_wait)(pthread_cond_t *cond, pthread_mutex_t *mutex);
-	int (*cond_timedwait)(pthread_cond_t *cond, pthread_mutex_t *mutex,
-			      const struct timespec *date);
-	int (*cond_clockwait)(pthread_cond_t *cond, pthread_mutex_t *mutex,
-			      clockid_t clock, const struct timespec *date);
-	int (*cond_signal)(pthread_cond_t *cond);
-	int (*cond_broadcast)(pthread_cond_t *cond);
-	int (*barrier_init)(pthread_barrier_t *barrier, const pthread_barrierattr_t *attr,
-			    unsigned count);
-	int (*barrier_destroy)(pthread_barrier_t *barrier);
-	int (*barrier_wait)(pthread_barrier_t *barrier);
-	int (*sem_wait)(sem_t *sem);
-	int (*sem_timedwait)(sem_t *sem, const struct timespec *date);
-	int (*sem_clockwait)(sem_t *sem, clockid_t clock, const struct timespec *date);
-	int (*sem_post)(sem_t *sem);
-	int (*sched_yield)(void);
-};
+/* Looks for a thread to be gone, of a second or so together. */
+enum { MOST_LOOKS = 20000 };
 
 /* The oldest version of a condition's functions is for another layout. */
 static void *next(const char *name)
@@ -78,11 +44,29 @@ static struct sim_posix *find_all(void)
 {
 	struct sim_posix *own = orr_alloc(sizeof(*own));
 
+	FIND(syscall, "syscall");
+	FIND(join, "pthread_join");
+	FIND(once, "pthread_once");
+	FIND(guard_acquire, "__cxa_guard_acquire");
+	FIND(guard_release, "__cxa_guard_release");
+	FIND(guard_abort, "__cxa_guard_abort");
 	FIND(mutex_lock, "pthread_mutex_lock");
+	FIND(mutex_trylock, "pthread_mutex_trylock");
+	FIND(mutex_timedlock, "pthread_mutex_timedlock");
+	FIND(mutex_clocklock, "pthread_mutex_clocklock");
 	FIND(mutex_unlock, "pthread_mutex_unlock");
 	FIND(rdlock, "pthread_rwlock_rdlock");
 	FIND(wrlock, "pthread_rwlock_wrlock");
+	FIND(timedrdlock, "pthread_rwlock_timedrdlock");
+	FIND(timedwrlock, "pthread_rwlock_timedwrlock");
+	FIND(clockrdlock, "pthread_rwlock_clockrdlock");
+	FIND(clockwrlock, "pthread_rwlock_clockwrlock");
+	FIND(tryrdlock, "pthread_rwlock_tryrdlock");
+	FIND(trywrlock, "pthread_rwlock_trywrlock");
 	FIND(rwlock_unlock, "pthread_rwlock_unlock");
+	FIND(spin_trylock, "pthread_spin_trylock");
+	FIND(spin_lock, "pthread_spin_lock");
+	FIND(spin_unlock, "pthread_spin_unlock");
 	FIND(cond_wait, "pthread_cond_wait");
 	FIND(cond_timedwait, "pthread_cond_timedwait");
 	FIND(cond_clockwait, "pthread_cond_clockwait");
@@ -91,6 +75,7 @@ static struct sim_posix *find_all(void)
 	FIND(barrier_init, "pthread_barrier_init");
 	FIND(barrier_destroy, "pthread_barrier_destroy");
 	FIND(barrier_wait, "pthread_barrier_wait");
+	FIND(sem_trywait, "sem_trywait");
 	FIND(sem_wait, "sem_wait");
 	FIND(sem_timedwait, "sem_timedwait");
 	FIND(sem_clockwait, "sem_clockwait");
@@ -99,7 +84,7 @@ static struct sim_posix *find_all(void)
 	return own;
 }
 
-static struct sim_posix *get(void)
+struct sim_posix *posix_get(void)
 {
 	struct sim *sim = sim_get();
 
@@ -129,120 +114,76 @@ static int nothers(void)
 {
 	struct stat tasks;
 
-	return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 3;
+	return stat("/proc/self/task", &tasks) == 0 ? (int)tasks.st_nlink - 3 : 0;
 }
 
 int posix_has_strangers(void)
 {
-	struct sim_posix *own = get();
+	struct sim_posix *own = posix_get();
 
-	return sim_is_stranger() || own->has_created || (threads_count(own) && nothers());
+	return sim_is_stranger() ||
+	       (threads_count(own) ? nothers() > 0 : own->has_created);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 		   void *(*routine)(void *), void *arg)
 {
-	get()->has_created = 1;
+	struct sim_posix *own = posix_get();
+	int before = nothers();
+
+	own->has_created = 1;
+	if (own->nothers_most < before)
+		own->nothers_most = before;
+	own->nothers_most++;
 	return ((__typeof__(&pthread_create))next("pthread_create"))(thread, attr,
 								     routine, arg);
 }
 
+/* Who has been joined may be there for a moment, and would be taken for somebody who can
+ * be waited for.  Threads that the C library made are not among those counted. */
+int pthread_join(pthread_t thread, void **result)
+{
+	struct sim_posix *own = posix_get();
+	int status = own->join(thread, result);
+
+	if (status != 0)
+		return status;
+	own->nothers_most--;
+	for (int i = 0; i < MOST_LOOKS && nothers() > own->nothers_most; i++)
+		own->syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0,
+			     &(const struct timespec){.tv_nsec = 10000}, NULL);
+	return 0;
+}
+
 /* May the caller's wait be one in simulated time? */
-static int is_simulated(void)
+int posix_is_simulated(void)
 {
 	return !sim_is_child() && !posix_has_strangers();
 }
 
 /* ---- waiting --------------------------------------------------------- */
 
-static int wait_for(const void *object, double until_s, const char *who)
+int posix_wait(const void *object, double until_s, const char *who)
 {
 	struct waiter waiter = {.object = object, .rank = sim_rank_self()};
 
-	return waiters_block(&get()->waiters, &waiter, until_s, who);
+	return waiters_block(&posix_get()->waiters, &waiter, until_s, who);
 }
 
-static void wake(struct sim_posix *own, const void *object, int all)
+void posix_tried(void)
 {
-	if (!own->waiters.first)
-		return;
-	if (all)
-		waiters_wake_all_of(&own->waiters, object, sim_rank_self());
-	else
-		waiters_wake_first_of(&own->waiters, object, sim_rank_self());
+	if (posix_is_simulated())
+		sim_tried();
 }
 
-static double date_s(const struct timespec *date)
+int posix_wake(const void *object, int all)
 {
-	double seconds = (double)date->tv_sec + 1e-9 * (double)date->tv_nsec;
+	struct waiters *waiters = &posix_get()->waiters;
 
-	return seconds > 0 ? seconds : 0;
-}
-
-static int is_date(const struct timespec *date)
-{
-	return date->tv_nsec >= 0 && date->tv_nsec <= 999999999;
-}
-
-/* ---- mutexes and rwlocks --------------------------------------------- */
-
-int pthread_mutex_lock(pthread_mutex_t *mutex)
-{
-	struct sim_posix *own = get();
-	int status;
-
-	while ((status = pthread_mutex_trylock(mutex)) == EBUSY) {
-		if (!is_simulated())
-			return own->mutex_lock(mutex);
-		wait_for(mutex, -1, "pthread_mutex_lock");
-	}
-	return status;
-}
-
-int pthread_mutex_unlock(pthread_mutex_t *mutex)
-{
-	struct sim_posix *own = get();
-	int status = own->mutex_unlock(mutex);
-
-	if (status == 0)
-		wake(own, mutex, 0);
-	return status;
-}
-
-int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
-{
-	struct sim_posix *own = get();
-	int status;
-
-	while ((status = pthread_rwlock_tryrdlock(lock)) == EBUSY) {
-		if (!is_simulated())
-			return own->rdlock(lock);
-		wait_for(lock, -1, "pthread_rwlock_rdlock");
-	}
-	return status;
-}
-
-int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
-{
-	struct sim_posix *own = get();
-	int status;
-
-	while ((status = pthread_rwlock_trywrlock(lock)) == EBUSY) {
-		if (!is_simulated())
-			return own->wrlock(lock);
-		wait_for(lock, -1, "pthread_rwlock_wrlock");
-	}
-	return status;
-}
-
-int pthread_rwlock_unlock(pthread_rwlock_t *lock)
-{
-	struct sim_posix *own = get();
-	int status = own->rwlock_unlock(lock);
-
-	if (status == 0)
-		wake(own, lock, 1);
-	return status;
+	if (!waiters->first)
+		return 0;
+	return all ? waiters_wake_all_of(waiters, object, sim_rank_self())
+		   : waiters_wake_first_of(waiters, object, sim_rank_self());
 }
 
 /* ---- conditions ------------------------------------------------------ */
@@ -254,48 +195,44 @@ static int cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double until_
 
 	if (status != 0)
 		return status;
-	status = wait_for(cond, until_s, who);
+	status = posix_wait(cond, until_s, who);
 	pthread_mutex_lock(mutex);
 	return status;
 }
 
 int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
-	if (!is_simulated())
-		return get()->cond_wait(cond, mutex);
+	if (!posix_is_simulated())
+		return posix_get()->cond_wait(cond, mutex);
 	return cond_wait(cond, mutex, -1, "pthread_cond_wait");
 }
 
 int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 			   const struct timespec *date)
 {
-	if (!is_simulated() || !is_date(date))
-		return get()->cond_timedwait(cond, mutex, date);
-	return cond_wait(cond, mutex, date_s(date), "pthread_cond_timedwait");
+	if (!posix_is_simulated() || !posix_is_date(date))
+		return posix_get()->cond_timedwait(cond, mutex, date);
+	return cond_wait(cond, mutex, posix_date_s(date), "pthread_cond_timedwait");
 }
 
 int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
 			   const struct timespec *date)
 {
-	if (!is_simulated() || !is_date(date))
-		return get()->cond_clockwait(cond, mutex, clock, date);
-	return cond_wait(cond, mutex, date_s(date), "pthread_cond_clockwait");
+	if (!posix_is_simulated() || !posix_is_date(date))
+		return posix_get()->cond_clockwait(cond, mutex, clock, date);
+	return cond_wait(cond, mutex, posix_date_s(date), "pthread_cond_clockwait");
 }
 
 int pthread_cond_signal(pthread_cond_t *cond)
 {
-	struct sim_posix *own = get();
-
-	wake(own, cond, 0);
-	return own->cond_signal(cond);
+	posix_wake(cond, 0);
+	return posix_get()->cond_signal(cond);
 }
 
 int pthread_cond_broadcast(pthread_cond_t *cond)
 {
-	struct sim_posix *own = get();
-
-	wake(own, cond, 1);
-	return own->cond_broadcast(cond);
+	posix_wake(cond, 1);
+	return posix_get()->cond_broadcast(cond);
 }
 
 /* Those of std::condition_variable are in the C++ library, which does not look here.  It
@@ -326,10 +263,10 @@ void cpp_notify_all(pthread_cond_t *cond)
 /* ---- barriers -------------------------------------------------------- */
 
 /* Where the pointer to the barrier's is, or to the end of the list. */
-static struct barrier **find(struct sim_posix *own, const void *object)
+static struct posix_barrier **find(struct sim_posix *own, const void *object)
 {
 	const struct sim_rank *rank = sim_rank_self();
-	struct barrier **at = &own->barriers;
+	struct posix_barrier **at = &own->barriers;
 
 	while (*at && ((*at)->object != object || (*at)->rank != rank))
 		at = &(*at)->next;
@@ -338,7 +275,7 @@ static struct barrier **find(struct sim_posix *own, const void *object)
 
 static void forget(struct sim_posix *own, const void *object)
 {
-	struct barrier **at = find(own, object), *found = *at;
+	struct posix_barrier **at = find(own, object), *found = *at;
 
 	if (!found)
 		return;
@@ -349,18 +286,18 @@ static void forget(struct sim_posix *own, const void *object)
 int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attr,
 			 unsigned count)
 {
-	struct sim_posix *own = get();
+	struct sim_posix *own = posix_get();
 	int status = own->barrier_init(barrier, attr, count);
-	struct barrier *known;
+	struct posix_barrier *known;
 
 	if (status != 0 || sim_is_stranger())
 		return status;
 	forget(own, barrier);
 	known = orr_alloc(sizeof(*known));
-	*known = (struct barrier){.next = own->barriers,
-				  .object = barrier,
-				  .rank = sim_rank_self(),
-				  .count = count};
+	*known = (struct posix_barrier){.next = own->barriers,
+					.object = barrier,
+					.rank = sim_rank_self(),
+					.count = count};
 	own->barriers = known;
 	return 0;
 }
@@ -368,44 +305,57 @@ int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t
 int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
 	if (!sim_is_stranger())
-		forget(get(), barrier);
-	return get()->barrier_destroy(barrier);
+		forget(posix_get(), barrier);
+	return posix_get()->barrier_destroy(barrier);
 }
 
 int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-	struct sim_posix *own = get();
-	struct barrier *known = is_simulated() ? *find(own, barrier) : NULL;
+	struct sim_posix *own = posix_get();
+	struct posix_barrier *known = posix_is_simulated() ? *find(own, barrier) : NULL;
 
 	if (!known)
 		return own->barrier_wait(barrier);
 	if (++known->narrived < known->count)
-		return wait_for(barrier, -1, "pthread_barrier_wait");
+		return posix_wait(barrier, -1, "pthread_barrier_wait");
 	known->narrived = 0;
-	wake(own, barrier, 1);
+	posix_wake(barrier, 1);
 	return PTHREAD_BARRIER_SERIAL_THREAD;
 }
 
 /* ---- semaphores ------------------------------------------------------ */
 
+int sem_trywait(sem_t *sem)
+{
+	int status = posix_get()->sem_trywait(sem);
+
+	if (status != 0 && errno == EAGAIN) {
+		posix_tried();
+		errno = EAGAIN;
+	}
+	return status;
+}
+
 int sem_wait(sem_t *sem)
 {
-	while (sem_trywait(sem) != 0) {
+	while (posix_get()->sem_trywait(sem) != 0) {
 		if (errno != EAGAIN)
 			return -1;
-		if (!is_simulated())
-			return get()->sem_wait(sem);
-		wait_for(sem, -1, "sem_wait");
+		if (!posix_is_simulated())
+			return posix_get()->sem_wait(sem);
+		posix_wait(sem, -1, "sem_wait");
 	}
 	return 0;
 }
 
 static int sem_wait_until(sem_t *sem, double until_s, const char *who)
 {
-	while (sem_trywait(sem) != 0) {
+	int (*trywait)(sem_t * sem) = posix_get()->sem_trywait;
+
+	while (trywait(sem) != 0) {
 		if (errno != EAGAIN)
 			return -1;
-		if (wait_for(sem, until_s, who) != 0 && sem_trywait(sem) != 0) {
+		if (posix_wait(sem, until_s, who) != 0 && trywait(sem) != 0) {
 			errno = ETIMEDOUT;
 			return -1;
 		}
@@ -415,25 +365,24 @@ static int sem_wait_until(sem_t *sem, double until_s, const char *who)
 
 int sem_timedwait(sem_t *sem, const struct timespec *date)
 {
-	if (!is_simulated() || !is_date(date))
-		return get()->sem_timedwait(sem, date);
-	return sem_wait_until(sem, date_s(date), "sem_timedwait");
+	if (!posix_is_simulated() || !posix_is_date(date))
+		return posix_get()->sem_timedwait(sem, date);
+	return sem_wait_until(sem, posix_date_s(date), "sem_timedwait");
 }
 
 int sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *date)
 {
-	if (!is_simulated() || !is_date(date))
-		return get()->sem_clockwait(sem, clock, date);
-	return sem_wait_until(sem, date_s(date), "sem_clockwait");
+	if (!posix_is_simulated() || !posix_is_date(date))
+		return posix_get()->sem_clockwait(sem, clock, date);
+	return sem_wait_until(sem, posix_date_s(date), "sem_clockwait");
 }
 
 int sem_post(sem_t *sem)
 {
-	struct sim_posix *own = get();
-	int status = own->sem_post(sem);
+	int status = posix_get()->sem_post(sem);
 
 	if (status == 0)
-		wake(own, sem, 0);
+		posix_wake(sem, 0);
 	return status;
 }
 
@@ -444,13 +393,13 @@ int sched_yield(void)
 {
 	struct node *node;
 
-	if (sim_get()->in_kernel || !is_simulated())
-		return get()->sched_yield();
+	if (sim_get()->in_kernel || !posix_is_simulated())
+		return posix_get()->sched_yield();
 	node = plat_self();
 	if (node)
 		plat_pause(node->plat);
 	else
-		sg_actor_sleep_for(1e-6);
+		SIM_YIELDS(sg_actor_sleep_for(1e-6));
 	return 0;
 }
 

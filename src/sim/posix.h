@@ -12,5 +12,10 @@ struct sim_posix;
  * not know, by pthread_create() of the program or a library?  Then what waits may wait
  * for it, in real time. */
 int posix_has_strangers(void);
+/* Block the calling thread until the object is woken, or until a date when that is not
+ * negative.  0 or ETIMEDOUT; who: the function that waits. */
+int posix_wait(const void *object, double until_s, const char *who);
+/* Wake the first that waits for the object, or all.  How many it were. */
+int posix_wake(const void *object, int all);
 
 #endif

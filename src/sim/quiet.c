@@ -31,7 +31,7 @@ struct nap {
 
 static void release(void *sem)
 {
-	sg_sem_release(sem);
+	SIM_YIELDS(sg_sem_release(sem));
 }
 
 static void wake(struct plat_timer *timer)

@@ -28,6 +28,25 @@
 struct arena;
 struct wire;
 
+/* What C++ keeps of the exceptions that a thread handles: once for all threads of the
+ * simulation, which are one to it. */
+struct sim_exceptions {
+	void *caught;
+	unsigned nuncaught;
+};
+
+struct sim_exceptions *__cxa_get_globals(void);
+
+/* A call that lets other threads run: none of them sees the exceptions of this one. */
+#define SIM_YIELDS(call)                                                                 \
+	do {                                                                             \
+		struct sim_exceptions *now_ = __cxa_get_globals(), own_ = *now_;         \
+                                                                                         \
+		*now_ = (struct sim_exceptions){0};                                      \
+		call;                                                                    \
+		*now_ = own_;                                                            \
+	} while (0)
+
 /* How often a thread has looked at the clock since anything else took time. */
 struct looks {
 	double date_s;
@@ -106,18 +125,17 @@ struct sim {
 	struct arena *gpu_arena; /* the addresses that the GPUs of all ranks have */
 	struct wire *wire;       /* the network; made by the first transport */
 	struct net_group *groups;
-	struct progress *progress;  /* NULL: not wanted */
-	struct summary *summary;    /* NULL before the first node */
-	struct signals signals;     /* signals, once a node has something to do then */
-	void *signal_stack;         /* for their handlers, or NULL */
-	int ends_watched;           /* the same of exit() */
-	int has_ended;              /* SimGrid's part of the run */
-	int timeless_told;          /* said that some tasks take no time */
-	int has_stack_code;         /* see stack.c; 0: not yet known, -1: no */
-	uint64_t nsteps;            /* of SimGrid's, and events fired */
-	struct spin *spin;          /* spin.c; NULL: nobody looks */
-	struct sim_posix *posix;    /* posix.c; NULL before it is needed */
-	struct specific_keys *keys; /* of starpu_pthread_key_create(), or NULL */
+	struct progress *progress; /* NULL: not wanted */
+	struct summary *summary;   /* NULL before the first node */
+	struct signals signals;    /* signals, once a node has something to do then */
+	void *signal_stack;        /* for their handlers, or NULL */
+	int ends_watched;          /* the same of exit() */
+	int has_ended;             /* SimGrid's part of the run */
+	int timeless_told;         /* said that some tasks take no time */
+	int has_stack_code;        /* see stack.c; 0: not yet known, -1: no */
+	uint64_t nsteps;           /* of SimGrid's, and events fired */
+	struct spin *spin;         /* spin.c; NULL: nobody looks */
+	struct sim_posix *posix;   /* posix.c; NULL before it is needed */
 };
 
 /* What starpu_pthread_setspecific() keeps for one thread; index is the key. */
@@ -128,11 +146,12 @@ struct specifics {
 
 /* A rank of the program, which would be a process on a real machine. */
 struct sim_rank {
-	struct node *node;     /* NULL while the library is closed */
-	struct sim_libc *libc; /* NULL before it is needed; see libc.c */
-	int nthreads;          /* of the application; the last one frees the rank */
-	int place;             /* in MPI_COMM_WORLD, plus 1, once MPI has been started */
-	struct births births;  /* of communicators */
+	struct node *node;          /* NULL while the library is closed */
+	struct sim_libc *libc;      /* NULL before it is needed; see libc.c */
+	int nthreads;               /* of the application; the last one frees the rank */
+	struct specific_keys *keys; /* of starpu_pthread_key_create(), or NULL */
+	int place;            /* in MPI_COMM_WORLD, plus 1, once MPI has been started */
+	struct births births; /* of communicators */
 };
 
 /*
@@ -311,11 +330,13 @@ void sim_leave(int status) __attribute__((noreturn));
 
 /* The date for the application, whoever asks: a loop over it sees time pass. */
 double clock_look_s(void);
+/* Who tries again and again in vain lets others run; the caller is no stranger. */
+void sim_tried(void);
 
 /* ---- threads.c ------------------------------------------------------- */
 
 /* The values die with their thread, worker or node. */
-void specifics_clear(struct sim *sim, struct specifics *specifics);
+void specifics_clear(const struct sim_rank *rank, struct specifics *specifics);
 /* workers.c: a worker's. */
 struct specifics *sim_worker_specifics(struct worker *worker);
 

@@ -45,6 +45,7 @@ static void thread_free(struct sim_thread *thread)
 {
 	if (--thread->rank->nthreads == 0) {
 		free(thread->rank->libc);
+		free(thread->rank->keys);
 		births_free(&thread->rank->births);
 		free(thread->rank);
 	}
@@ -75,6 +76,20 @@ static void unlink_main(struct sim *sim, struct sim_thread *thread)
 	*(thread->next ? &thread->next->prev : &sim->last_main) = thread->prev;
 }
 
+/* Nodes that the thread has opened are those of its main from now on, if that is left:
+ * none, in programs that shut down. */
+static void leave_nodes(const struct sim_thread *thread)
+{
+	struct sim *sim = sim_get();
+	struct sim_thread *heir = sim->first_main;
+
+	while (heir && heir->rank != thread->rank)
+		heir = heir->next;
+	for (struct plat *plat = sim->first; plat; plat = plat->next)
+		if (plat->opener == thread)
+			plat->opener = heir;
+}
+
 static void on_main_exit(int failed, void *arg)
 {
 	struct sim_thread *thread = arg;
@@ -84,12 +99,9 @@ static void on_main_exit(int failed, void *arg)
 		sim_leave(failed);
 	}
 	leave_stack(thread);
-	specifics_clear(sim_get(), &thread->specifics);
+	specifics_clear(thread->rank, &thread->specifics);
 	unlink_main(sim_get(), thread);
-	/* Nodes that it leaves open: none, in programs that shut down. */
-	for (struct plat *plat = sim_get()->first; plat; plat = plat->next)
-		if (plat->opener == thread)
-			plat->opener = NULL;
+	leave_nodes(thread);
 	thread_free(thread);
 }
 
@@ -174,7 +186,11 @@ int starpu_pthread_attr_setstacksize(starpu_pthread_attr_t *attr, size_t stacksi
 
 static void thread_end(struct sim_thread *thread, void *result)
 {
-	specifics_clear(sim_get(), &thread->specifics);
+	struct node *node = thread->rank->node;
+
+	specifics_clear(thread->rank, &thread->specifics);
+	if (node && node->plat->opener == thread)
+		leave_nodes(thread);
 	thread->result = result;
 	sg_actor_self_set_data(NULL);
 	leave_stack(thread);
@@ -200,7 +216,7 @@ static void start(void *arg)
 {
 	struct sim_thread *thread = arg;
 
-	sg_actor_start_(thread->actor, thread_main, 0, NULL);
+	SIM_YIELDS(sg_actor_start_(thread->actor, thread_main, 0, NULL));
 }
 
 int starpu_pthread_create_on(const char *name, starpu_pthread_t *thread,
@@ -219,7 +235,7 @@ int starpu_pthread_create_on(const char *name, starpu_pthread_t *thread,
 	created->routine = routine;
 	created->arg = arg;
 	created->detached = attributes && attributes->detached;
-	created->actor = sg_actor_init(name, host);
+	SIM_YIELDS(created->actor = sg_actor_init(name, host));
 	if (attributes && attributes->stack_bytes)
 		sg_actor_set_stacksize(created->actor, attributes->stack_bytes);
 	sg_actor_set_data(created->actor, created);
@@ -320,20 +336,24 @@ struct specific_keys {
 
 static struct key *key_of(starpu_pthread_key_t key)
 {
-	struct specific_keys *keys = sim_get()->keys;
+	const struct sim_rank *rank = sim_rank_self();
+	struct specific_keys *keys = rank ? rank->keys : NULL;
 
 	return keys && key < keys->n && keys->keys[key].taken ? &keys->keys[key] : NULL;
 }
 
 int starpu_pthread_key_create(starpu_pthread_key_t *key, void (*destructor)(void *))
 {
-	struct specific_keys *keys = sim_get()->keys;
+	struct sim_rank *rank = sim_rank_self();
+	struct specific_keys *keys = rank ? rank->keys : NULL;
 	unsigned n = keys ? keys->n : 0;
 
+	if (!rank)
+		return EAGAIN;
 	keys = orr_realloc(keys, sizeof(*keys) + (n + 1) * sizeof(keys->keys[0]));
 	keys->n = n + 1;
 	keys->keys[n] = (struct key){destructor, 1};
-	sim_get()->keys = keys;
+	rank->keys = keys;
 	*key = n;
 	return 0;
 }
@@ -381,13 +401,13 @@ void *starpu_pthread_getspecific(starpu_pthread_key_t key)
 	return key_of(key) && key < specifics->nvalues ? specifics->values[key] : NULL;
 }
 
-void specifics_clear(struct sim *sim, struct specifics *specifics)
+void specifics_clear(const struct sim_rank *rank, struct specifics *specifics)
 {
 	/* A destructor may set values again: a bounded number of times, as POSIX says. */
 	for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++)
 		for (unsigned i = 0; i < specifics->nvalues; i++) {
 			void *value = specifics->values[i];
-			struct key *key = &sim->keys->keys[i];
+			struct key *key = &rank->keys->keys[i];
 
 			specifics->values[i] = NULL;
 			if (value && key->taken && key->destructor)

@@ -286,7 +286,7 @@ void plat_workers_stop(struct plat *plat)
 		if (!sim_worker)
 			continue;
 		ORR_ASSERT(!sim_worker->job);
-		specifics_clear(plat->sim, &sim_worker->specifics);
+		specifics_clear(sim_rank_self(), &sim_worker->specifics);
 		free(sim_worker->launches);
 		calendar_remove(plat->sim, &sim_worker->step);
 	}

@@ -203,6 +203,36 @@ static void rwlocks_let_readers_share(void)
 	starpu_shutdown();
 }
 
+static void *write_once(void *arg)
+{
+	STARPU_ATOMIC_ADD(&counter, 1);
+	STARPU_PTHREAD_RWLOCK_WRLOCK(&rwlock);
+	CLAIM_EQ(nreaders, 0);
+	STARPU_PTHREAD_RWLOCK_UNLOCK(&rwlock);
+	return arg;
+}
+
+/* Functions that read call others that do. */
+static void readers_read_again_while_a_writer_waits(void)
+{
+	starpu_pthread_t writer;
+
+	open_library();
+	counter = 0;
+	STARPU_PTHREAD_RWLOCK_RDLOCK(&rwlock);
+	nreaders = 1;
+	STARPU_PTHREAD_CREATE(&writer, NULL, write_once, NULL);
+	while (STARPU_ATOMIC_ADD(&counter, 0) == 0)
+		pause_here();
+	starpu_usleep(1000);
+	STARPU_PTHREAD_RWLOCK_RDLOCK(&rwlock);
+	STARPU_PTHREAD_RWLOCK_UNLOCK(&rwlock);
+	nreaders = 0;
+	STARPU_PTHREAD_RWLOCK_UNLOCK(&rwlock);
+	STARPU_PTHREAD_JOIN(writer, NULL);
+	starpu_shutdown();
+}
+
 static void *meet(void *arg)
 {
 	for (int i = 1; i <= NROUNDS; i++) {
@@ -388,6 +418,8 @@ static const struct claim claims[] = {
 	{"mutexes_may_be_recursive", mutexes_may_be_recursive},
 	{"conditions_have_time_limits", conditions_have_time_limits},
 	{"rwlocks_let_readers_share", rwlocks_let_readers_share},
+	{"readers_read_again_while_a_writer_waits",
+	 readers_read_again_while_a_writer_waits},
 	{"barriers_hold_everybody", barriers_hold_everybody},
 	{"spinlocks_exclude", spinlocks_exclude},
 	{"semaphores_count", semaphores_count},

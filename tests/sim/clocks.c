@@ -402,6 +402,26 @@ static void threads_run_at_the_date_of_what_woke_them(void)
 	starpu_mpi_shutdown();
 }
 
+/* Threads have room for values up to the number of a key: were they numbered beyond the
+ * rank, many ranks would have as much as the square of their number. */
+static void keys_are_numbered_in_each_rank(void)
+{
+	starpu_pthread_key_t keys[3];
+
+	open_library();
+	for (int i = 0; i < 3; i++) {
+		CLAIM_EQ(starpu_pthread_key_create(&keys[i], NULL), 0);
+		CLAIM(keys[i] < 3);
+		CLAIM_EQ(starpu_pthread_setspecific(keys[i], &keys[i]), 0);
+	}
+	for (int i = 0; i < 3; i++) {
+		CLAIM(starpu_pthread_getspecific(keys[i]) == &keys[i]);
+		CLAIM_EQ(starpu_pthread_key_delete(keys[i]), 0);
+		CLAIM(starpu_pthread_getspecific(keys[i]) == NULL);
+	}
+	starpu_mpi_shutdown();
+}
+
 static const struct claim claims[] = {
 	{"threads_run_at_the_date_of_what_woke_them",
 	 threads_run_at_the_date_of_what_woke_them},
@@ -414,6 +434,7 @@ static const struct claim claims[] = {
 	{"sleeping_for_less_than_nothing_is_none",
 	 sleeping_for_less_than_nothing_is_none},
 	{"all_ranks_begin_at_one_date", all_ranks_begin_at_one_date},
+	{"keys_are_numbered_in_each_rank", keys_are_numbered_in_each_rank},
 	{"a_few_looks_take_no_time", a_few_looks_take_no_time},
 	{"looks_between_tasks_take_no_time", looks_between_tasks_take_no_time},
 	{NULL, NULL},

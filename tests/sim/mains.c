@@ -9,6 +9,7 @@
 
 static const char *what, *where;
 static starpu_pthread_mutex_t held = STARPU_PTHREAD_MUTEX_INITIALIZER;
+static starpu_pthread_spinlock_t spin;
 static starpu_pthread_t waiting;
 
 static void act(const char *place)
@@ -25,6 +26,10 @@ static void act(const char *place)
 		exit(5);
 	if (!strcmp(what, "lock"))
 		starpu_pthread_mutex_lock(&held);
+	if (!strcmp(what, "spin")) {
+		starpu_pthread_spin_lock(&spin);
+		starpu_pthread_spin_lock(&spin);
+	}
 	if (!strcmp(what, "join"))
 		starpu_pthread_join(waiting, NULL);
 	if (!strcmp(what, "rank")) {

@@ -23,6 +23,8 @@ CASES = [
     ("exit", "thread", 5, "exit(5) in a callback, a kernel or a thread"),
     ("lock", "kernel", 134, "starpu_pthread_mutex_lock: a callback or kernel would block"),
     ("lock", "callback", 134, "starpu_pthread_mutex_lock: a callback or kernel would block"),
+    ("spin", "kernel", 134, "starpu_pthread_spin_lock: a callback or kernel would block"),
+    ("spin", "thread", 3, "a thread is in starpu_pthread_spin_lock()"),
     ("join", "kernel", 134, "starpu_pthread_join: a callback would block"),
     ("rank", "kernel", 0, "rank 1 of 2, type of 4 bytes"),
     ("rank", "callback", 0, "rank 1 of 2, type of 4 bytes"),

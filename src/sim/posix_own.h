@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_SIM_POSIX_OWN_H
+#define ORR_SIM_POSIX_OWN_H
+
+/*
+ * posix_own.h - what the files about the C library's locks share.
+ */
+/* The public header declares its functions for programs of this flavour. */
+#define STARPU_SIMGRID 1
+
+#include <time.h>
+
+#include <starpu_thread.h>
+
+#include "sim.h"
+#include "sim/posix.h"
+#include "sim/waiters.h"
+
+struct posix_barrier {
+	struct posix_barrier *next;
+	const void *object;
+	const struct sim_rank *rank;
+	unsigned count, narrived;
+};
+
+/* A mutex that asks for its owner, while it has one. */
+struct posix_held {
+	struct posix_held *next;
+	const pthread_mutex_t *mutex;
+	const struct sim_rank *rank;
+	starpu_pthread_t owner;
+};
+
+struct sim_posix {
+	struct waiters waiters;
+	struct posix_barrier *barriers;
+	struct posix_held *held;
+	int has_created;   /* a thread that the simulation does not know */
+	int nothers_most;  /* of these, those that have not been joined */
+	int threads_count; /* the number of threads tells of others; 0: not yet known */
+	/* The C library's own. */
+	long (*syscall)(long number, ...);
+	int (*join)(pthread_t thread, void **result);
+	int (*once)(pthread_once_t *control, void (*routine)(void));
+	int (*guard_acquire)(int *guard);
+	void (*guard_release)(int *guard), (*guard_abort)(int *guard);
+	int (*mutex_lock)(pthread_mutex_t *mutex);
+	int (*mutex_trylock)(pthread_mutex_t *mutex);
+	int (*mutex_timedlock)(pthread_mutex_t *mutex, const struct timespec *date);
+	int (*mutex_clocklock)(pthread_mutex_t *mutex, clockid_t clock,
+			       const struct timespec *date);
+	int (*mutex_unlock)(pthread_mutex_t *mutex);
+	int (*rdlock)(pthread_rwlock_t *lock);
+	int (*wrlock)(pthread_rwlock_t *lock);
+	int (*timedrdlock)(pthread_rwlock_t *lock, const struct timespec *date);
+	int (*timedwrlock)(pthread_rwlock_t *lock, const struct timespec *date);
+	int (*clockrdlock)(pthread_rwlock_t *lock, clockid_t clock,
+			   const struct timespec *date);
+	int (*clockwrlock)(pthread_rwlock_t *lock, clockid_t clock,
+			   const struct timespec *date);
+	int (*tryrdlock)(pthread_rwlock_t *lock);
+	int (*trywrlock)(pthread_rwlock_t *lock);
+	int (*rwlock_unlock)(pthread_rwlock_t *lock);
+	int (*spin_trylock)(pthread_spinlock_t *lock);
+	int (*spin_lock)(pthread_spinlock_t *lock);
+	int (*spin_unlock)(pthread_spinlock_t *lock);
+	int (*cond_wait)(pthread_cond_t *cond, pthread_mutex_t *mutex);
+	int (*cond_timedwait)(pthread_cond_t *cond, pthread_mutex_t *mutex,
+			      const struct timespec *date);
+	int (*cond_clockwait)(pthread_cond_t *cond, pthread_mutex_t *mutex,
+			      clockid_t clock, const struct timespec *date);
+	int (*cond_signal)(pthread_cond_t *cond);
+	int (*cond_broadcast)(pthread_cond_t *cond);
+	int (*barrier_init)(pthread_barrier_t *barrier, const pthread_barrierattr_t *attr,
+			    unsigned count);
+	int (*barrier_destroy)(pthread_barrier_t *barrier);
+	int (*barrier_wait)(pthread_barrier_t *barrier);
+	int (*sem_trywait)(sem_t *sem);
+	int (*sem_wait)(sem_t *sem);
+	int (*sem_timedwait)(sem_t *sem, const struct timespec *date);
+	int (*sem_clockwait)(sem_t *sem, clockid_t clock, const struct timespec *date);
+	int (*sem_post)(sem_t *sem);
+	int (*sched_yield)(void);
+};
+
+struct sim_posix *posix_get(void);
+
+/* May the caller's wait be one in simulated time? */
+int posix_is_simulated(void);
+/* The caller has tried in vain to have something. */
+void posix_tried(void);
+
+static inline double posix_date_s(const struct timespec *date)
+{
+	double seconds = (double)date->tv_sec + 1e-9 * (double)date->tv_nsec;
+
+	return seconds > 0 ? seconds : 0;
+}
+
+static inline int posix_is_date(const struct timespec *date)
+{
+	return date->tv_nsec >= 0 && date->tv_nsec <= 999999999;
+}
+
+#endif
