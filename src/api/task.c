@@ -322,7 +322,6 @@ static int looked_at(struct node *node, int ntasks)
 int starpu_task_nready(void)
 {
 	struct node *node = plat_self();
-
 	int nready;
 
 	if (!node)
