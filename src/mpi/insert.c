@@ -153,7 +153,6 @@ void insert_open(struct insert *insert, struct mpi *mpi, int comm, struct exchan
 	insert->unknown = unknown;
 	insert->is_ours = is_ours;
 	insert->has_turn = insert->will_read = insert->is_reading = 0;
-	insert->half = WHOLE;
 	insert->uses = uses;
 }
 
@@ -381,7 +380,7 @@ int insert_keeps_none(const struct insert *insert, int use, int executor)
 	return executor == insert->me || insert_passes_on(insert, use, executor);
 }
 
-/* Without cache.  What comes for a task that is not submitted yet stays. */
+/* Without cache.  What comes for a task that another thread is about to submit stays. */
 static void drop_read(struct insert *insert)
 {
 	int may_drop;
@@ -410,7 +409,7 @@ static void forget_copies(struct insert *insert)
 		cache_clear(mpi, data[i].handle);
 		kin_clear(mpi, data[i].handle);
 	}
-	if (!mpi->cache.is_on || insert_is_reading(insert))
+	if (!mpi->cache.is_on || insert->is_reading)
 		drop_read(insert);
 }
 
@@ -458,8 +457,6 @@ int insert_before(struct mpi *mpi, int comm, struct exchange *exchange)
 		insert_check_executor(&insert, exchange->executor);
 		if (exchange->executor == PLAN_EVERYWHERE)
 			check_private(&insert);
-		insert.will_read = 1;
-		insert.half = FIRST_HALF;
 		insert_move_before(&insert);
 	}
 	insert_close(&insert);
@@ -472,7 +469,6 @@ void insert_after(struct mpi *mpi, int comm, const struct exchange *exchange)
 	struct insert insert;
 
 	insert_open(&insert, mpi, comm, &copy);
-	insert.half = SECOND_HALF;
 	move_after(&insert);
 	insert_close(&insert);
 }
@@ -567,9 +563,7 @@ static int run_phases(struct insert *insert, struct starpu_codelet *cl, va_list 
 	struct mpi *mpi = insert->mpi;
 	int ret = 0;
 
-	insert->will_read = (phases & PHASE_BEFORE) != 0;
-	if (phases != PHASE_ALL)
-		insert->half = phases & PHASE_AFTER ? SECOND_HALF : FIRST_HALF;
+	insert->will_read = phases == PHASE_ALL;
 	if (phases & PHASE_BEFORE)
 		insert_move_before(insert);
 	if ((phases & PHASE_BUILD) && executes_here(insert))

@@ -30,7 +30,6 @@ struct insertion {
 	void *mover, *first;
 	int several;
 	int nreading;                           /* see insert_begin_reading() */
-	int nhalves;                            /* of these, by first halves; atomic */
 	struct table ordinals;                  /* by peer: struct ordinals */
 	struct ordinals *recent;                /* those asked for last, or NULL */
 	void (*hook)(struct starpu_task *task); /* before submission; may be NULL */

@@ -11,9 +11,6 @@
 #include "mpi/plan.h"
 #include "mpi/request.h"
 
-/* Of what: a task, or what goes before and behind it, each in a call of its own. */
-enum insert_half { WHOLE, FIRST_HALF, SECOND_HALF };
-
 /* One slow insertion. */
 struct insert {
 	struct mpi *mpi;
@@ -24,7 +21,6 @@ struct insert {
 	int unknown; /* the first use that writes, if its handle is NULL; else -1 */
 	int is_ours; /* this rank owns some of the data, or some have no owner */
 	char has_turn, will_read, is_reading; /* turn.c */
-	char half;                            /* enum insert_half */
 	struct plan_use *uses;                /* inline_uses, or allocated with moves */
 	struct plan_move *moves;              /* room for as many */
 	struct plan_use inline_uses[PLAN_INLINE_USES];
@@ -55,12 +51,9 @@ void insert_transfer(const struct insert *insert, const struct plan_move *move);
 void insert_take_turn(struct insert *insert);
 void insert_end_turn(struct insert *insert);
 /* In the turn and without cache: from the first to the second the task that reads what
- * came is not submitted; the latter says whether nobody has such a task.  A first half
- * leaves the end to a second one. */
+ * came is not submitted; the latter says whether no thread has such a task. */
 void insert_begin_reading(struct insert *insert);
 int insert_end_reading(struct insert *insert);
-/* The end is to come. */
-int insert_is_reading(const struct insert *insert);
 
 /* Has the rank the current value, as far as it concerns this one?  From now on it has.
  * arg is the struct insert. */

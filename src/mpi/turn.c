@@ -55,28 +55,15 @@ void insert_begin_reading(struct insert *insert)
 {
 	if (!insert->will_read || !insert->has_turn || insert->mpi->cache.is_on)
 		return;
+	insert->is_reading = 1;
 	insert->mpi->insertion.nreading++;
-	if (insert->half == FIRST_HALF)
-		orr_add(&insert->mpi->insertion.nhalves, 1);
-	else
-		insert->is_reading = 1;
-}
-
-int insert_is_reading(const struct insert *insert)
-{
-	return insert->is_reading || (insert->half == SECOND_HALF &&
-				      orr_load(&insert->mpi->insertion.nhalves) > 0);
 }
 
 int insert_end_reading(struct insert *insert)
 {
 	struct insertion *insertion = &insert->mpi->insertion;
 
-	if (insert_is_reading(insert)) {
-		insertion->nreading--;
-		if (insert->half == SECOND_HALF)
-			orr_add(&insertion->nhalves, -1);
-	}
+	insertion->nreading -= insert->is_reading;
 	insert->is_reading = 0;
 	return insertion->nreading == 0;
 }
