@@ -142,16 +142,21 @@ static int exchange_before(MPI_Comm comm, struct exchange *exchange,
 {
 	struct mpi *mpi = api_mpi(func);
 	int index = api_comm(mpi, comm, func);
-	int ret = insert_before(mpi, index, exchange);
+	int is_needed = is_exchange_needed(mpi, exchange);
+	int ndata = is_needed ? exchange->ndata : 0, ret;
 
-	if (ret < 0)
+	insert_count_halves(mpi, ndata);
+	ret = insert_before(mpi, index, exchange);
+	if (ret < 0) {
+		insert_count_halves(mpi, -ndata);
 		return ret;
+	}
 	params->me = comm_at(&mpi->comms, index)->rank;
 	params->xrank = exchange->executor;
 	params->do_execute =
 		exchange->executor == PLAN_EVERYWHERE || exchange->executor == params->me;
 	params->priority = exchange->priority;
-	params->exchange_needed = is_exchange_needed(mpi, exchange);
+	params->exchange_needed = is_needed;
 	return 0;
 }
 
@@ -204,6 +209,8 @@ int starpu_mpi_task_exchange_data_after_execution(
 				    .executor = params.xrank,
 				    .name = "filled by hand"};
 
+	if (params.exchange_needed)
+		insert_count_halves(mpi, -exchange.ndata);
 	insert_after(mpi, api_comm(mpi, comm, __func__), &exchange);
 	return 0;
 }

@@ -380,7 +380,7 @@ int insert_keeps_none(const struct insert *insert, int use, int executor)
 	return executor == insert->me || insert_passes_on(insert, use, executor);
 }
 
-/* Without cache.  What comes for a task that another thread is about to submit stays. */
+/* Without cache.  What comes for a task that is about to be submitted stays. */
 static void drop_read(struct insert *insert)
 {
 	int may_drop;
@@ -578,11 +578,12 @@ static int run_phases(struct insert *insert, struct starpu_codelet *cl, va_list 
 }
 
 /* sign: 1 for the first half of an insertion, -1 for the second. */
-static void note_owed(const struct insert *insert, int sign)
+static void note_half(const struct insert *insert, int sign)
 {
 	struct insertion *insertion = &insert->mpi->insertion;
 	int n = 0;
 
+	insert_count_halves(insert->mpi, sign * insert->task->ndata);
 	for (int i = 0; i < insert->task->ndata; i++)
 		n += plan_replaces(insert->uses[i].mode) &&
 		     (insert->uses[i].owner == insert->me || executes_here(insert));
@@ -632,7 +633,7 @@ static int insert_listed(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 		compare_note(mpi, exchange.name,
 			     ret == 0 ? exchange.executor : OWNER_UNSET);
 	if (ret == 0 && phases != PHASE_ALL)
-		note_owed(&insert, phases & PHASE_BUILD ? 1 : -1);
+		note_half(&insert, phases & PHASE_BUILD ? 1 : -1);
 	if (ret == 0 && !is_foreign(&insert)) {
 		is_own = executes_here(&insert);
 		if (cl && is_own && (phases & PHASE_BUILD))

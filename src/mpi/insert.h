@@ -30,6 +30,7 @@ struct insertion {
 	void *mover, *first;
 	int several;
 	int nreading;                           /* see insert_begin_reading() */
+	int nhalves;                            /* see insert_count_halves(); atomic */
 	struct table ordinals;                  /* by peer: struct ordinals */
 	struct ordinals *recent;                /* those asked for last, or NULL */
 	void (*hook)(struct starpu_task *task); /* before submission; may be NULL */
@@ -69,6 +70,12 @@ int insert_replicas(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 int insert_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,
 		 struct starpu_task **task);
 int insert_post_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list);
+/*
+ * Data of first halves whose second ones are to come: what they have received stays until
+ * then.  Counted on all ranks, and with cache, too, as each may be different by then.
+ */
+void insert_count_halves(struct mpi *mpi, int ndata);
+int insert_has_halves(struct mpi *mpi);
 /* Say which halves are missing, when all has ended. */
 void insert_check_built(struct mpi *mpi);
 /* Transfers before and after a task; the first chooses the executor, 0 or -EINVAL. */

@@ -51,7 +51,7 @@ void insert_transfer(const struct insert *insert, const struct plan_move *move);
 void insert_take_turn(struct insert *insert);
 void insert_end_turn(struct insert *insert);
 /* In the turn and without cache: from the first to the second the task that reads what
- * came is not submitted; the latter says whether no thread has such a task. */
+ * came is not submitted; the latter says whether nobody has such a task, or a half. */
 void insert_begin_reading(struct insert *insert);
 int insert_end_reading(struct insert *insert);
 

@@ -19,6 +19,6 @@ void migrate_data(struct mpi *mpi, starpu_data_handle_t handle, int comm, int to
 	registry_register(mpi, handle, TAG_UNSET, to, comm, what);
 	cache_flush(mpi, handle);
 	/* Nobody would tell the owner of before that its copy is no longer the value. */
-	if (was_mine && !mpi->cache.is_on)
+	if (was_mine && !mpi->cache.is_on && !insert_has_halves(mpi))
 		cache_drop_copy(mpi, handle);
 }

@@ -89,7 +89,7 @@ static void settle(struct insert *insert, const struct replicas *replicas)
 			continue;
 		if (plan_writes(use->mode))
 			note_writers(insert, replicas, i);
-		if (!insert->mpi->cache.is_on)
+		if (!insert->mpi->cache.is_on && !insert_has_halves(insert->mpi))
 			drop_copies(insert, replicas, i);
 	}
 }

@@ -65,7 +65,17 @@ int insert_end_reading(struct insert *insert)
 
 	insertion->nreading -= insert->is_reading;
 	insert->is_reading = 0;
-	return insertion->nreading == 0;
+	return insertion->nreading == 0 && !insert_has_halves(insert->mpi);
+}
+
+void insert_count_halves(struct mpi *mpi, int ndata)
+{
+	orr_add(&mpi->insertion.nhalves, ndata);
+}
+
+int insert_has_halves(struct mpi *mpi)
+{
+	return orr_load(&mpi->insertion.nhalves) > 0;
 }
 
 void insert_end_turn(struct insert *insert)

@@ -498,6 +498,68 @@ static void built_tasks_are_submitted_by_hand(void)
 	stop();
 }
 
+/* Without cache: the second half of the first leaves the value that the second reads. */
+static void built_tasks_overlap(int by_hand)
+{
+	enum { NTASKS = 2 };
+	long x = 3, y[NTASKS] = {4, 5};
+	starpu_data_handle_t source, results[NTASKS];
+	struct starpu_mpi_task_exchange_params params[NTASKS];
+	struct starpu_data_descr descrs[NTASKS][2];
+	struct starpu_task *tasks[NTASKS];
+
+	start();
+	starpu_mpi_cache_set(0);
+	source = distributed(&x, 0, 0);
+	for (int i = 0; i < NTASKS; i++) {
+		results[i] = distributed(&y[i], i + 1, 1);
+		if (!by_hand) {
+			tasks[i] = starpu_mpi_task_build(WORLD, &sum, STARPU_RW,
+							 results[i], STARPU_R, source, 0);
+			continue;
+		}
+		tasks[i] = starpu_task_create();
+		tasks[i]->cl = &sum;
+		tasks[i]->handles[0] = results[i];
+		tasks[i]->handles[1] = source;
+		starpu_mpi_task_exchange_data_before_execution(WORLD, tasks[i], descrs[i],
+							       &params[i]);
+	}
+	for (int i = 0; i < NTASKS; i++) {
+		if (RANK == 1)
+			CLAIM_EQ(starpu_task_submit(tasks[i]), 0);
+		if (by_hand)
+			starpu_mpi_task_exchange_data_after_execution(WORLD, descrs[i], 2,
+								      params[i]);
+		else
+			starpu_mpi_task_post_build(WORLD, &sum, STARPU_RW, results[i],
+						   STARPU_R, source, 0);
+		if (by_hand && RANK != 1) {
+			tasks[i]->destroy = 0;
+			starpu_task_destroy(tasks[i]);
+		}
+	}
+	starpu_mpi_wait_for_all(WORLD);
+	for (int i = 0; i < NTASKS; i++)
+		starpu_data_unregister(results[i]);
+	CLAIM_EQ(starpu_mpi_cached_receive(source), 0);
+	starpu_data_unregister(source);
+	for (int i = 0; i < NTASKS; i++)
+		CLAIM_EQ(y[i], RANK == 1 ? 7 + i : 4 + i);
+	starpu_mpi_cache_set(1);
+	stop();
+}
+
+static void built_tasks_leave_each_other_data(void)
+{
+	built_tasks_overlap(0);
+}
+
+static void tasks_filled_by_hand_leave_each_other_data(void)
+{
+	built_tasks_overlap(1);
+}
+
 static void tasks_filled_by_hand_exchange(void)
 {
 	long x = 3, y = 4;
@@ -652,6 +714,9 @@ static const struct claim claims[] = {
 	{"data migrate", data_migrate},
 	{"communicators number the owners", communicators_number_the_owners},
 	{"built tasks are submitted by hand", built_tasks_are_submitted_by_hand},
+	{"built tasks leave each other their data", built_tasks_leave_each_other_data},
+	{"tasks filled by hand leave them, too",
+	 tasks_filled_by_hand_leave_each_other_data},
 	{"tasks filled by hand exchange their data", tasks_filled_by_hand_exchange},
 	{"the hook sees the rank's own tasks", hook_sees_own_tasks},
 	{"arrays of handles are taken apart", arrays_of_handles_work},

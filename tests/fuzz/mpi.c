@@ -5,6 +5,7 @@
 #include "clan.h"
 #include "run.h"
 #include "upheaval.h"
+#include "values.h"
 
 /* mpi.c - operations on data that lie on several ranks. */
 
@@ -26,19 +27,75 @@ static int priority_of(const struct op *op)
 		STARPU_PRIORITY, priority_of(op), STARPU_SCHED_CTX,                      \
 		crowds_context(lane, op)
 
+/* A task that reads what another one does, whose halves surround those of the other. */
+struct witness {
+	starpu_data_handle_t handle; /* NULL: none */
+	int node;
+	struct starpu_task *task;
+};
+
+static void look_on(void *buffers[], void *arg)
+{
+	struct view view = view_of_buffer(buffers[0]);
+	struct ticket ticket = ticket_read(arg);
+
+	if (view_hash(&view) != ticket.op->expected)
+		run_bad(ticket.run, ticket.op, "hash that a witness sees",
+			view_hash(&view), ticket.op->expected);
+}
+
+static struct starpu_codelet witness_codelet = {
+	.cpu_funcs = {look_on}, .nbuffers = 1, .modes = {STARPU_R}, .name = "witness"};
+
+static void witness_build(struct witness *witness, struct lane_run *lane,
+			  const struct op *op, const struct starpu_data_descr *descr)
+{
+	struct ticket ticket = ticket_make(lane->run, op);
+
+	*witness = (struct witness){.node = node_of(op)};
+	if (witness->node < 0)
+		witness->node = (int)(op->choice[9] / 12 % (unsigned)lane->lane->nranks);
+	for (int i = 0; op->choice[9] / 6 % 2 && i < op->nuses; i++)
+		if (op->uses[i].mode == USE_R)
+			witness->handle = descr[i].handle;
+	if (witness->handle)
+		witness->task = starpu_mpi_task_build(
+			lane->comm, &witness_codelet, STARPU_R, witness->handle,
+			STARPU_VALUE, &ticket, sizeof(ticket), STARPU_EXECUTE_ON_NODE,
+			witness->node, 0);
+}
+
+static void witness_submit(const struct witness *witness, struct lane_run *lane,
+			   struct op *op)
+{
+	if (!witness->handle)
+		return;
+	if (witness->task && starpu_task_submit(witness->task))
+		run_bad(lane->run, op, "submission of a witness", 1, 0);
+	starpu_mpi_task_post_build(lane->comm, &witness_codelet, STARPU_R,
+				   witness->handle, STARPU_EXECUTE_ON_NODE, witness->node,
+				   0);
+}
+
 static int insert_in_halves(struct lane_run *lane, struct op *op,
 			    struct starpu_data_descr *descr, int n)
 {
 	struct ticket ticket = ticket_make(lane->run, op);
-	struct starpu_task *task = starpu_mpi_task_build(
-		lane->comm, tasks_codelet(lane, op), TASK_ARGUMENTS(descr, n, ticket, op),
-		STARPU_EXECUTE_ON_NODE, node_of(op), 0);
+	struct witness witness;
+	struct starpu_task *task;
+	int ret;
 
+	witness_build(&witness, lane, op, descr);
+	task = starpu_mpi_task_build(lane->comm, tasks_codelet(lane, op),
+				     TASK_ARGUMENTS(descr, n, ticket, op),
+				     STARPU_EXECUTE_ON_NODE, node_of(op), 0);
 	if (task && starpu_task_submit(task))
 		run_bad(lane->run, op, "starpu_task_submit()", 1, 0);
-	return starpu_mpi_task_post_build(lane->comm, tasks_codelet(lane, op),
-					  TASK_ARGUMENTS(descr, n, ticket, op),
-					  STARPU_EXECUTE_ON_NODE, node_of(op), 0);
+	ret = starpu_mpi_task_post_build(lane->comm, tasks_codelet(lane, op),
+					 TASK_ARGUMENTS(descr, n, ticket, op),
+					 STARPU_EXECUTE_ON_NODE, node_of(op), 0);
+	witness_submit(&witness, lane, op);
+	return ret;
 }
 
 /* Where the task executes, as far as the program can tell; -1: it cannot. */

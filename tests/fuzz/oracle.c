@@ -144,6 +144,8 @@ static void do_task(struct oracle *oracle, struct op *op)
 			make_neutral(model);
 		if (op->uses[i].mode == USE_W)
 			model->has_value = 1;
+		if (op->uses[i].mode == USE_R)
+			op->expected = view_hash(&model->view);
 	}
 	values_compute(op, views);
 	free(views);

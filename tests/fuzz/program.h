@@ -158,7 +158,8 @@ struct op {
 	int nuses;
 	struct use *uses;
 	struct shape shape; /* RENEW: the new one */
-	uint64_t expected;  /* hash of what an observation sees; set by the oracle */
+	uint64_t expected;  /* hash of what an observation sees, or a task in the last
+			     * value that it only reads; set by the oracle */
 	int node;           /* where a distributed task runs when told; or target */
 	uint64_t salt;      /* distinguishes the values it writes */
 	uint32_t workers;   /* bits of TASK_WORKERS, for the task's lifetime */

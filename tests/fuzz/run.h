@@ -80,6 +80,7 @@ struct ticket {
 };
 
 struct ticket ticket_make(struct run *run, const struct op *op);
+struct ticket ticket_read(void *arg);
 void run_bad(struct run *run, const struct op *op, const char *what, uint64_t seen,
 	     uint64_t expected);
 /* All of a program; returns how much was wrong. */
