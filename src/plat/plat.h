@@ -432,6 +432,9 @@ struct memory_driver {
 	int is_far;
 	/* Others take of the memory, too: allocate() may have none within the limit. */
 	int may_refuse;
+	/* So many copies are to be on their way to values that tasks need soon, as the
+	 * next one begins late where none waits behind the last; 0: one. */
+	int nahead;
 };
 
 /*

@@ -626,4 +626,5 @@ const struct memory_driver cuda_memory = {.allocate = device_allocate,
 					  .copy = device_copy,
 					  .expected_s = device_expected_s,
 					  .move = device_move,
-					  .may_refuse = 1};
+					  .may_refuse = 1,
+					  .nahead = 2};

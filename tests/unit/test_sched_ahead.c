@@ -129,6 +129,32 @@ static void what_leaves_comes_again(void **state)
 	close_all();
 }
 
+/* How many come with the first one? */
+static int count_at_once(int nahead)
+{
+	struct memory_driver driver;
+	int n;
+
+	open_with("dmda", "1");
+	driver = *one.node->memories[1].driver;
+	driver.nahead = nahead;
+	one.node->memories[1].driver = &driver;
+	submit_all(&reads);
+	fake_run_until(fake_now_s() + 1.5 * BYTES / fake_machine()->link_bytes_per_s);
+	n = count_there();
+	close_all();
+	return n;
+}
+
+static void as_many_travel_at_once_as_the_memory_wants(void **state)
+{
+	(void)state;
+	assert_int_equal(count_at_once(0), 1);
+	assert_int_equal(count_at_once(1), 1);
+	assert_int_equal(count_at_once(2), 2);
+	assert_int_equal(count_at_once(3), 3);
+}
+
 /* Two tasks for cores on a node of a core, worker 1, and a GPU; how many has the core in
  * the midst of the first? */
 static int count_taken(const char *policy)
@@ -192,6 +218,7 @@ int main(void)
 		cmocka_unit_test(unless_nobody_wants_it),
 		cmocka_unit_test(nobody_makes_room_for_it),
 		cmocka_unit_test(what_leaves_comes_again),
+		cmocka_unit_test(as_many_travel_at_once_as_the_memory_wants),
 		cmocka_unit_test(a_core_takes_ahead_only_what_is_its_own),
 		cmocka_unit_test(a_core_takes_ahead_as_its_contexts_let_it),
 	};

@@ -322,6 +322,13 @@ void ahead_count(struct node *node, unsigned from, unsigned to, int change)
 	orr_add(&node->memories[to].ncopies, change);
 }
 
+int ahead_room(const struct memory *memory)
+{
+	int nmost = memory->driver->nahead > 0 ? memory->driver->nahead : 1;
+
+	return nmost - orr_load(&memory->ncopies);
+}
+
 /* ---- for tasks in queues ------------------------------------------------ */
 
 /* The guess of who has not locked the datum is most often right. */

@@ -46,6 +46,8 @@ enum ahead_answer ahead_bring(struct job *job, unsigned memory);
 void ahead_serve(struct node *node, unsigned memory);
 /* A transfer between the two begins, or has ended. */
 void ahead_count(struct node *node, unsigned from, unsigned to, int change);
+/* How many more may begin to what tasks will need, as the memory's driver wants it. */
+int ahead_room(const struct memory *memory);
 /* The datum, which has a gate or is dying, ends: its wishes are dropped. */
 void ahead_forget(starpu_data_handle_t handle);
 /* The node closes: all wishes are dropped. */

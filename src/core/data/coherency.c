@@ -689,7 +689,7 @@ static void arrived(struct plat_copy *plat_copy)
 	serve_passages(node);
 	ahead_serve(node, from);
 	ahead_serve(node, target);
-	if (orr_load(&node->nquiet) > 0 && orr_load(&node->memories[target].ncopies) == 0)
+	if (orr_load(&node->nquiet) > 0 && ahead_room(&node->memories[target]) > 0)
 		contexts_quiet(node, target);
 	end_transfer(node);
 }

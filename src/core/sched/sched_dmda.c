@@ -23,6 +23,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/data/ahead.h"
 #include "core/data/nearness.h"
 #include "core/model/model_query.h"
 #include "core/sched/inner.h"
@@ -389,9 +390,12 @@ static void bring_ahead(struct dmda *dmda, struct worker *worker)
 {
 	struct memory *memory = &worker->node->memories[worker->memory];
 
-	if (dmda->brings_ahead && !memory_is_main(worker->node, worker->memory) &&
-	    orr_load(&memory->ncopies) == 0 && !orr_load_ptr((void **)&memory->waiting))
-		line_bring(&dmda->workers[worker->id].line, worker);
+	if (!dmda->brings_ahead || memory_is_main(worker->node, worker->memory))
+		return;
+	for (int n = ahead_room(memory); n > 0; n--)
+		if (orr_load_ptr((void **)&memory->waiting) ||
+		    !line_bring(&dmda->workers[worker->id].line, worker))
+			return;
 }
 
 static void dmda_quiet(struct sched *sched, unsigned memory)
