@@ -7,6 +7,11 @@
  * posix.h - the C library's locks and pauses, for threads that the simulation knows.
  */
 struct sim_posix;
+struct posix_rank;
+struct sim_rank;
+
+/* The rank has ended. */
+void posix_forget(struct sim_rank *rank);
 
 /* Is the caller, or may another thread of the process be, one that the simulation does
  * not know, by pthread_create() of the program or a library?  Then what waits may wait

@@ -20,7 +20,6 @@
 struct posix_barrier {
 	struct posix_barrier *next;
 	const void *object;
-	const struct sim_rank *rank;
 	unsigned count, narrived;
 };
 
@@ -28,16 +27,21 @@ struct posix_barrier {
 struct posix_held {
 	struct posix_held *next;
 	const pthread_mutex_t *mutex;
-	const struct sim_rank *rank;
 	starpu_pthread_t owner;
 };
 
-struct sim_posix {
+/* Of the objects of one rank: ranks may have one address for theirs, and what one has
+ * costs the others nothing. */
+struct posix_rank {
 	struct waiters waiters;
 	struct posix_barrier *barriers;
 	struct posix_held *held;
-	int has_created;   /* a thread that the simulation does not know */
-	int nothers_most;  /* of these, those that have not been joined */
+};
+
+struct sim_posix {
+	size_t nwaiting, nheld; /* of all ranks */
+	int has_created;        /* a thread that the simulation does not know */
+	int nothers_most;       /* of these, those that have not been joined */
 	int threads_count; /* the number of threads tells of others; 0: not yet known */
 	/* The C library's own. */
 	long (*syscall)(long number, ...);
@@ -85,6 +89,8 @@ struct sim_posix {
 };
 
 struct sim_posix *posix_get(void);
+/* Of the caller's rank; NULL: it is of none, or nothing is known that is needed. */
+struct posix_rank *posix_rank(int is_needed);
 
 /* May the caller's wait be one in simulated time? */
 int posix_is_simulated(void);

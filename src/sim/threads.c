@@ -18,6 +18,7 @@
 
 #include "core/wait.h"
 #include "sim.h"
+#include "sim/posix.h"
 
 /*
  * threads.c - threads of the application: the mains of the ranks, and actors beside them.
@@ -46,6 +47,7 @@ static void thread_free(struct sim_thread *thread)
 	if (--thread->rank->nthreads == 0) {
 		free(thread->rank->libc);
 		free(thread->rank->keys);
+		posix_forget(thread->rank);
 		births_free(&thread->rank->births);
 		free(thread->rank);
 	}
@@ -126,10 +128,12 @@ struct sim_rank *sim_rank_self(void)
 {
 	struct sim *sim = sim_get();
 
+	if (sim_is_stranger())
+		return NULL;
 	if (sim->in_kernel)
 		return sim->current && sim->current->opener ? sim->current->opener->rank
 							    : NULL;
-	return sg_actor_self() ? sim_thread_self()->rank : NULL;
+	return sim_thread_self()->rank;
 }
 
 int sim_is_main(void)
@@ -142,9 +146,17 @@ int sim_is_plain_main(void)
 	return sim_is_main() && !plat_self();
 }
 
+uintptr_t sim_this_thread(void)
+{
+	return (uintptr_t)pthread_self();
+}
+
 int sim_is_stranger(void)
 {
-	return !sim_get()->in_kernel && !sg_actor_self();
+	const struct sim *sim = sim_get();
+
+	return sim->in_kernel ? sim->kernel_thread != sim_this_thread()
+			      : !sg_actor_self();
 }
 
 const void *plat_thread(void)

@@ -411,6 +411,29 @@ static void callbacks_wake_threads(void)
 	starpu_shutdown();
 }
 
+/* Main has the mutex; who waits for it signals as soon as main waits. */
+static void *signal_when_main_waits(void *arg)
+{
+	signal_main(arg);
+	return arg;
+}
+
+static void who_gets_the_mutex_may_signal_at_once(void)
+{
+	starpu_pthread_t thread;
+	int done = 0;
+
+	open_library();
+	STARPU_PTHREAD_MUTEX_LOCK(&mutex);
+	STARPU_PTHREAD_CREATE(&thread, NULL, signal_when_main_waits, &done);
+	starpu_usleep(1000);
+	while (!done)
+		STARPU_PTHREAD_COND_WAIT(&cond, &mutex);
+	STARPU_PTHREAD_MUTEX_UNLOCK(&mutex);
+	STARPU_PTHREAD_JOIN(thread, NULL);
+	starpu_shutdown();
+}
+
 static const struct claim claims[] = {
 	{"results_are_joined", results_are_joined},
 	{"detached_threads_run", detached_threads_run},
@@ -426,6 +449,7 @@ static const struct claim claims[] = {
 	{"threads_have_values_of_their_own", threads_have_values_of_their_own},
 	{"threads_submit_and_wait", threads_submit_and_wait},
 	{"callbacks_wake_threads", callbacks_wake_threads},
+	{"who_gets_the_mutex_may_signal_at_once", who_gets_the_mutex_may_signal_at_once},
 	{NULL, NULL},
 };
 
