@@ -211,7 +211,7 @@ C11(cnd_timedwait, pthread_cond_t *cond, pthread_mutex_t *mutex,
 C11(cnd_signal, pthread_cond_t *cond);
 C11(cnd_broadcast, pthread_cond_t *cond);
 
-static int c11_status(int status)
+int c11_status(int status)
 {
 	switch (status) {
 	case 0:

@@ -81,6 +81,11 @@ static struct sim_posix *find_all(void)
 	FIND(sem_clockwait, "sem_clockwait");
 	FIND(sem_post, "sem_post");
 	FIND(sched_yield, "sched_yield");
+	FIND(key_create, "pthread_key_create");
+	FIND(key_delete, "pthread_key_delete");
+	FIND(setspecific, "pthread_setspecific");
+	FIND(getspecific, "pthread_getspecific");
+	own->keys_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	return own;
 }
 

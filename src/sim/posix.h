@@ -10,6 +10,12 @@ struct sim_posix;
 struct posix_rank;
 struct sim_rank;
 
+/* keys.c: what a thread has by pthread_setspecific(), when it ends; and without
+ * destructors, when the process does. */
+struct posix_value;
+void posix_values_end(struct posix_value **values);
+void posix_values_drop(struct posix_value **values);
+
 /* The rank has ended. */
 void posix_forget(struct sim_rank *rank);
 

@@ -13,6 +13,7 @@
 
 #include <starpu_thread.h>
 
+#include "base/table.h"
 #include "sim.h"
 #include "sim/posix.h"
 #include "sim/waiters.h"
@@ -86,6 +87,16 @@ struct sim_posix {
 	int (*sem_clockwait)(sem_t *sem, clockid_t clock, const struct timespec *date);
 	int (*sem_post)(sem_t *sem);
 	int (*sched_yield)(void);
+	int (*key_create)(pthread_key_t *key, void (*destructor)(void *value));
+	int (*key_delete)(pthread_key_t key);
+	int (*setspecific)(pthread_key_t key, const void *pointer);
+	void *(*getspecific)(pthread_key_t key);
+	/* keys.c: keys that ranks have made, also of threads that nobody knows. */
+	pthread_mutex_t keys_mutex;
+	struct table keys; /* struct posix_key by its number */
+	unsigned nkeys;    /* ever */
+	pthread_key_t strangers_key;
+	struct posix_value *nobodys; /* of what runs for no node */
 };
 
 struct sim_posix *posix_get(void);
@@ -96,6 +107,9 @@ struct posix_rank *posix_rank(int is_needed);
 int posix_is_simulated(void);
 /* The caller has tried in vain to have something. */
 void posix_tried(void);
+
+/* futex.c: what a function of C11 returns. */
+int c11_status(int status);
 
 static inline double posix_date_s(const struct timespec *date)
 {

@@ -143,6 +143,7 @@ struct sim {
 struct specifics {
 	void **values;
 	unsigned nvalues;
+	struct posix_value *posix; /* keys.c */
 };
 
 /* A rank of the program, which would be a process on a real machine. */
@@ -341,6 +342,8 @@ void sim_tried(void);
 
 /* The values die with their thread, worker or node. */
 void specifics_clear(const struct sim_rank *rank, struct specifics *specifics);
+/* The caller's; NULL: it is in kernel context for no node. */
+struct specifics *specifics_self(void);
 /* workers.c: a worker's. */
 struct specifics *sim_worker_specifics(struct worker *worker);
 

@@ -101,6 +101,7 @@ static void on_main_exit(int failed, void *arg)
 		sim_leave(failed);
 	}
 	leave_stack(thread);
+	posix_values_drop(&thread->specifics.posix);
 	specifics_clear(thread->rank, &thread->specifics);
 	unlink_main(sim_get(), thread);
 	leave_nodes(thread);
@@ -381,13 +382,15 @@ int starpu_pthread_key_delete(starpu_pthread_key_t key)
 	return 0;
 }
 
-static struct specifics *specifics_self(void)
+struct specifics *specifics_self(void)
 {
 	struct sim *sim = sim_get();
 
 	if (!sim->in_kernel)
 		return &sim_thread_self()->specifics;
-	return sim->worker ? sim_worker_specifics(sim->worker) : &sim->current->specifics;
+	if (sim->worker)
+		return sim_worker_specifics(sim->worker);
+	return sim->current ? &sim->current->specifics : NULL;
 }
 
 int starpu_pthread_setspecific(starpu_pthread_key_t key, const void *pointer)
@@ -425,6 +428,7 @@ void specifics_clear(const struct sim_rank *rank, struct specifics *specifics)
 			if (value && key->taken && key->destructor)
 				key->destructor(value);
 		}
+	posix_values_end(&specifics->posix);
 	free(specifics->values);
 	*specifics = (struct specifics){0};
 }
