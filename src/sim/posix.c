@@ -407,16 +407,13 @@ int sem_wait(sem_t *sem)
 static int sem_wait_until(sem_t *sem, double until_s, const char *who)
 {
 	int (*trywait)(sem_t * sem) = posix_get()->sem_trywait;
+	int status, is_late = 0;
 
-	while (trywait(sem) != 0) {
-		if (errno != EAGAIN)
-			return -1;
-		if (posix_wait(sem, until_s, who) != 0 && trywait(sem) != 0) {
-			errno = ETIMEDOUT;
-			return -1;
-		}
-	}
-	return 0;
+	while ((status = trywait(sem)) != 0 && errno == EAGAIN && !is_late)
+		is_late = posix_wait(sem, until_s, who) != 0;
+	if (status != 0 && is_late)
+		errno = ETIMEDOUT;
+	return status;
 }
 
 int sem_timedwait(sem_t *sem, const struct timespec *date)

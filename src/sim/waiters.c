@@ -106,6 +106,7 @@ int waiters_await(struct waiters *waiters, struct waiter *waiter, double until_s
 	if (waiter->gate.open)
 		return 0;
 	take_out(waiters, waiter);
+	sim_tried(); /* The date may be past, and who waits may come again. */
 	return ETIMEDOUT;
 }
 
