@@ -208,7 +208,7 @@ int cuda_load(struct plat *plat, struct cuda_calls *call, int is_wanted);
 const char *cuda_words(const struct cuda_calls *call, int error, char *text,
 		       size_t bytes);
 /* A thread of ours whose call has this error rests for ever when the process leaves and
- * CUDA's driver has ended before it. */
+ * CUDA's driver has ended before it; who waits for it then is told. */
 void cuda_rest_at_end(const struct cuda *cuda, int error);
 /* A call of CUDA's that must not fail: ends the program when it did. */
 void cuda_check(const struct cuda_device *device, int error, const char *what);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "core/wait.h"
 #include "real/cuda.h"
 #include "real/real.h"
 
@@ -94,13 +95,27 @@ static const char *suspects(const struct cuda_device *device, char *text, size_t
 	return text;
 }
 
-/* Nobody waits for our threads then, and the values are lost with the process. */
+enum { REST_US = 100 * 1000 };
+
+/* Nobody waits for our threads then, and the values are lost with the process; but for a
+ * handler of exit() that comes after the driver's, which would wait for ever. */
 void cuda_rest_at_end(const struct cuda *cuda, int error)
 {
 	const struct plat_caller *caller = plat_caller(cuda->plat);
+	struct node *node = cuda->plat->node;
+	double since_s = plat_now_s(cuda->plat), most_s = node_knobs(node)->watchdog_s;
 
-	while (error == CUDA_ENDED && (caller->worker || caller->is_runtime))
-		pause();
+	while (error == CUDA_ENDED && (caller->worker || caller->is_runtime)) {
+		usleep(REST_US);
+		if (most_s > 0 && plat_now_s(cuda->plat) - since_s > most_s &&
+		    wait_survey(node, NULL).nblocked > 0)
+			orr_die(node->rank,
+				"the program leaves, and waits for what a GPU was to do: "
+				"CUDA's driver has ended before.  A handler of exit() "
+				"that calls the library is to be there after "
+				"starpu_init(): call atexit() then, or shut down in "
+				"main");
+	}
 }
 
 void cuda_check(const struct cuda_device *device, int error, const char *what)

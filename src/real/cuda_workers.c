@@ -125,6 +125,8 @@ static void call_kernel(struct worker *worker, struct cuda_flight *flight)
 	kernel_t kernel = worker_kernel(worker, flight->job);
 	void *stream = cuda_lane(worker)->stream;
 
+	/* Kernels and callbacks may leave another device behind. */
+	check(worker, flight, call->set(device_of(worker)->context));
 	if (flight->timed)
 		check(worker, flight, call->record(flight->start, stream));
 	worker->caller.task = task;

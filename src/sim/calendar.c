@@ -223,6 +223,7 @@ void calendar_enter(struct sim *sim)
 {
 	ORR_ASSERT(!sim->in_kernel);
 	sim->now_s = simgrid_get_clock();
+	sim->kernel_thread = sim_this_thread();
 	sim->in_kernel = 1;
 }
 

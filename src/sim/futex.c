@@ -44,6 +44,7 @@ static int futex(const long *args, long *result)
 	int operation = (int)args[1] & OPERATION, n = 0;
 	const int *word = (const void *)args[0];
 	const struct timespec *limit = NULL;
+	const struct node *node;
 	double until_s = -1;
 
 	if (operation == FUTEX_WAKE || operation == FUTEX_WAKE_BITSET) {
@@ -59,8 +60,10 @@ static int futex(const long *args, long *result)
 		return 0;
 	if (limit)
 		until_s = posix_date_s(limit);
+	/* From the date that the thread would see. */
+	node = limit && operation == FUTEX_WAIT ? plat_self() : NULL;
 	if (limit && operation == FUTEX_WAIT)
-		until_s += sim_get()->in_kernel ? 0 : simgrid_get_clock();
+		until_s += node ? plat_now_s(node->plat) : simgrid_get_clock();
 	*result = futex_wait(word, (int)args[2], until_s);
 	return 1;
 }
@@ -95,10 +98,12 @@ _Bool cpp_wait_steady(void *futex, unsigned *word, unsigned expected, _Bool has_
 		      long ns) __asm__(FUTURE "26_M_futex_wait_until_steady" LIMIT);
 void cpp_notify(unsigned *word) __asm__(FUTURE "19_M_futex_notify_allEPj");
 
-/* 0: the date has come. */
+/* 0: the date has come.  Those before the first one are no dates to a futex. */
 static int wait_until(const unsigned *word, unsigned expected, int clock,
 		      const struct timespec *limit)
 {
+	if (limit && (limit->tv_sec < 0 || limit->tv_nsec < 0))
+		return 0;
 	return syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE | clock, expected,
 		       limit, NULL, FUTEX_BITSET_MATCH_ANY) == 0 ||
 	       errno != ETIMEDOUT;
@@ -138,14 +143,32 @@ static void wait_while(const int *word, int mask, int mark, const char *who)
 		posix_wait(word, -1, who);
 }
 
+struct once {
+	pthread_once_t *control;
+	void (*routine)(void);
+	int status;
+};
+
+static void call_once(void *arg)
+{
+	struct once *once = arg;
+
+	once->status = posix_get()->once(once->control, once->routine);
+}
+
+static void end_once(void *arg)
+{
+	posix_wake(((struct once *)arg)->control, 1);
+}
+
+/* Where an exception leaves the routine the next one calls it. */
 int pthread_once(pthread_once_t *control, void (*routine)(void))
 {
-	int status;
+	struct once once = {.control = control, .routine = routine};
 
 	wait_while(control, 3, 1, "pthread_once");
-	status = posix_get()->once(control, routine);
-	posix_wake(control, 1);
-	return status;
+	kernel_call(call_once, end_once, &once);
+	return once.status;
 }
 
 /* Statics of C++'s functions: who initialises one sets the second byte of its guard. */
@@ -188,7 +211,7 @@ C11(cnd_timedwait, pthread_cond_t *cond, pthread_mutex_t *mutex,
 C11(cnd_signal, pthread_cond_t *cond);
 C11(cnd_broadcast, pthread_cond_t *cond);
 
-static int c11_status(int status)
+int c11_status(int status)
 {
 	switch (status) {
 	case 0:

@@ -169,3 +169,23 @@ void kernel_charge_messages(double (*cost_s)(enum kernel_message kind, double by
 					      kind == KERNEL_RECEIVE ? to : from);
 			});
 }
+
+void kernel_release(sg_sem_t sem)
+{
+	s4u::SemaphorePtr held(sem);
+	held->release();
+}
+
+void kernel_call(void (*call)(void *arg), void (*then)(void *arg), void *arg)
+{
+	struct At_end {
+		void (*then)(void *arg);
+		void *arg;
+		~At_end()
+		{
+			then(arg);
+		}
+	} at_end{then, arg};
+
+	call(arg);
+}

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include <simgrid/link.h>
+#include <simgrid/semaphore.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,6 +65,13 @@ enum kernel_message { KERNEL_ISEND, KERNEL_SEND, KERNEL_RECEIVE };
  * in place of SMPI's own figures. */
 void kernel_charge_messages(double (*cost_s)(enum kernel_message kind, double bytes,
 					     sg_host_t host));
+
+/* As sg_sem_release(), but the thread that is woken may end, and destroy it, before this
+ * returns: it may have seen for which reason already. */
+void kernel_release(sg_sem_t sem);
+
+/* Call one, then the other, also where an exception leaves the first. */
+void kernel_call(void (*call)(void *arg), void (*then)(void *arg), void *arg);
 
 #ifdef __cplusplus
 }

@@ -183,19 +183,30 @@ int starpu_pthread_cond_init(starpu_pthread_cond_t *cond,
 	return 0;
 }
 
-int starpu_pthread_cond_destroy(starpu_pthread_cond_t *cond)
+int cond_has_waiters(const void *cond)
 {
-	return OURS(cond, cond)->waiters.first ? EBUSY : 0;
+	return ((const struct cond *)cond)->waiters.first != NULL;
 }
 
+int starpu_pthread_cond_destroy(starpu_pthread_cond_t *cond)
+{
+	return cond_has_waiters(cond) ? EBUSY : 0;
+}
+
+/* Who gets the mutex runs at once, and may signal. */
 static int cond_wait(struct cond *cond, starpu_pthread_mutex_t *mutex, double until_s,
 		     const char *who)
 {
-	int status = starpu_pthread_mutex_unlock(mutex);
+	struct waiter waiter = {0};
+	int status;
 
-	if (status != 0)
+	waiters_join(&cond->waiters, &waiter, who);
+	status = starpu_pthread_mutex_unlock(mutex);
+	if (status != 0) {
+		waiters_leave(&cond->waiters, &waiter);
 		return status;
-	status = block_on(&cond->waiters, 0, until_s, who);
+	}
+	status = waiters_await(&cond->waiters, &waiter, until_s, who);
 	starpu_pthread_mutex_lock(mutex);
 	return status;
 }

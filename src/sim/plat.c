@@ -89,7 +89,7 @@ void plat_set_self(struct node *node)
 
 static void release(void *sem)
 {
-	SIM_YIELDS(sg_sem_release(sem));
+	SIM_YIELDS(kernel_release(sem));
 }
 
 static int is_polling(const struct plat *plat, const struct sim_thread *thread)

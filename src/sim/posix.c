@@ -81,6 +81,11 @@ static struct sim_posix *find_all(void)
 	FIND(sem_clockwait, "sem_clockwait");
 	FIND(sem_post, "sem_post");
 	FIND(sched_yield, "sched_yield");
+	FIND(key_create, "pthread_key_create");
+	FIND(key_delete, "pthread_key_delete");
+	FIND(setspecific, "pthread_setspecific");
+	FIND(getspecific, "pthread_getspecific");
+	own->keys_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	return own;
 }
 
@@ -163,11 +168,58 @@ int posix_is_simulated(void)
 
 /* ---- waiting --------------------------------------------------------- */
 
+struct posix_rank *posix_rank(int is_needed)
+{
+	struct sim_rank *rank = sim_rank_self();
+
+	if (!rank)
+		return NULL;
+	if (!rank->posix && is_needed)
+		rank->posix = orr_alloc(sizeof(*rank->posix));
+	return rank->posix;
+}
+
+void posix_forget(struct sim_rank *rank)
+{
+	struct posix_rank *mine = rank->posix;
+
+	for (struct posix_barrier *b = mine ? mine->barriers : NULL, *next; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	for (struct posix_held *held = mine ? mine->held : NULL, *next; held;
+	     held = next) {
+		next = held->next;
+		free(held);
+		posix_get()->nheld--;
+	}
+	free(mine);
+}
+
+static struct waiters *join(struct waiter *waiter, const char *who)
+{
+	struct posix_rank *mine = sim_get()->in_kernel ? NULL : posix_rank(1);
+	struct waiters *waiters = mine ? &mine->waiters : NULL;
+
+	waiters_join(waiters, waiter, who);
+	posix_get()->nwaiting++;
+	return waiters;
+}
+
+static int await(struct waiters *waiters, struct waiter *waiter, double until_s,
+		 const char *who)
+{
+	int status = waiters_await(waiters, waiter, until_s, who);
+
+	posix_get()->nwaiting--;
+	return status;
+}
+
 int posix_wait(const void *object, double until_s, const char *who)
 {
-	struct waiter waiter = {.object = object, .rank = sim_rank_self()};
+	struct waiter waiter = {.object = object};
 
-	return waiters_block(&posix_get()->waiters, &waiter, until_s, who);
+	return await(join(&waiter, who), &waiter, until_s, who);
 }
 
 void posix_tried(void)
@@ -178,24 +230,30 @@ void posix_tried(void)
 
 int posix_wake(const void *object, int all)
 {
-	struct waiters *waiters = &posix_get()->waiters;
+	struct posix_rank *mine = posix_get()->nwaiting > 0 ? posix_rank(0) : NULL;
 
-	if (!waiters->first)
+	if (!mine)
 		return 0;
-	return all ? waiters_wake_all_of(waiters, object, sim_rank_self())
-		   : waiters_wake_first_of(waiters, object, sim_rank_self());
+	return all ? waiters_wake_all_of(&mine->waiters, object)
+		   : waiters_wake_first_of(&mine->waiters, object);
 }
 
 /* ---- conditions ------------------------------------------------------ */
 
+/* Who gets the mutex runs at once, and may signal. */
 static int cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double until_s,
 		     const char *who)
 {
+	struct waiter waiter = {.object = cond};
+	struct waiters *waiters = join(&waiter, who);
 	int status = pthread_mutex_unlock(mutex);
 
-	if (status != 0)
+	if (status != 0) {
+		waiters_leave(waiters, &waiter);
+		posix_get()->nwaiting--;
 		return status;
-	status = posix_wait(cond, until_s, who);
+	}
+	status = await(waiters, &waiter, until_s, who);
 	pthread_mutex_lock(mutex);
 	return status;
 }
@@ -263,20 +321,20 @@ void cpp_notify_all(pthread_cond_t *cond)
 /* ---- barriers -------------------------------------------------------- */
 
 /* Where the pointer to the barrier's is, or to the end of the list. */
-static struct posix_barrier **find(struct sim_posix *own, const void *object)
+static struct posix_barrier **find(struct posix_rank *mine, const void *object)
 {
-	const struct sim_rank *rank = sim_rank_self();
-	struct posix_barrier **at = &own->barriers;
+	struct posix_barrier **at = &mine->barriers;
 
-	while (*at && ((*at)->object != object || (*at)->rank != rank))
+	while (*at && (*at)->object != object)
 		at = &(*at)->next;
 	return at;
 }
 
-static void forget(struct sim_posix *own, const void *object)
+static void forget(struct posix_rank *mine, const void *object)
 {
-	struct posix_barrier **at = find(own, object), *found = *at;
+	struct posix_barrier **at = mine ? find(mine, object) : NULL, *found;
 
+	found = at ? *at : NULL;
 	if (!found)
 		return;
 	*at = found->next;
@@ -286,33 +344,31 @@ static void forget(struct sim_posix *own, const void *object)
 int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attr,
 			 unsigned count)
 {
-	struct sim_posix *own = posix_get();
-	int status = own->barrier_init(barrier, attr, count);
+	int status = posix_get()->barrier_init(barrier, attr, count);
+	struct posix_rank *mine = posix_rank(1);
 	struct posix_barrier *known;
 
-	if (status != 0 || sim_is_stranger())
+	if (status != 0 || !mine)
 		return status;
-	forget(own, barrier);
+	forget(mine, barrier);
 	known = orr_alloc(sizeof(*known));
-	*known = (struct posix_barrier){.next = own->barriers,
-					.object = barrier,
-					.rank = sim_rank_self(),
-					.count = count};
-	own->barriers = known;
+	*known = (struct posix_barrier){
+		.next = mine->barriers, .object = barrier, .count = count};
+	mine->barriers = known;
 	return 0;
 }
 
 int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
-	if (!sim_is_stranger())
-		forget(posix_get(), barrier);
+	forget(posix_rank(0), barrier);
 	return posix_get()->barrier_destroy(barrier);
 }
 
 int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
 	struct sim_posix *own = posix_get();
-	struct posix_barrier *known = posix_is_simulated() ? *find(own, barrier) : NULL;
+	struct posix_rank *mine = posix_is_simulated() ? posix_rank(0) : NULL;
+	struct posix_barrier *known = mine ? *find(mine, barrier) : NULL;
 
 	if (!known)
 		return own->barrier_wait(barrier);
@@ -351,16 +407,13 @@ int sem_wait(sem_t *sem)
 static int sem_wait_until(sem_t *sem, double until_s, const char *who)
 {
 	int (*trywait)(sem_t * sem) = posix_get()->sem_trywait;
+	int status, is_late = 0;
 
-	while (trywait(sem) != 0) {
-		if (errno != EAGAIN)
-			return -1;
-		if (posix_wait(sem, until_s, who) != 0 && trywait(sem) != 0) {
-			errno = ETIMEDOUT;
-			return -1;
-		}
-	}
-	return 0;
+	while ((status = trywait(sem)) != 0 && errno == EAGAIN && !is_late)
+		is_late = posix_wait(sem, until_s, who) != 0;
+	if (status != 0 && is_late)
+		errno = ETIMEDOUT;
+	return status;
 }
 
 int sem_timedwait(sem_t *sem, const struct timespec *date)

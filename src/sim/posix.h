@@ -7,6 +7,17 @@
  * posix.h - the C library's locks and pauses, for threads that the simulation knows.
  */
 struct sim_posix;
+struct posix_rank;
+struct sim_rank;
+
+/* keys.c: what a thread has by pthread_setspecific(), when it ends; and without
+ * destructors, when the process does. */
+struct posix_value;
+void posix_values_end(struct posix_value **values);
+void posix_values_drop(struct posix_value **values);
+
+/* The rank has ended. */
+void posix_forget(struct sim_rank *rank);
 
 /* Is the caller, or may another thread of the process be, one that the simulation does
  * not know, by pthread_create() of the program or a library?  Then what waits may wait

@@ -27,35 +27,38 @@ static int has_owner(const pthread_mutex_t *mutex)
 }
 
 /* Where the pointer to it is, or to the end of the list. */
-static struct posix_held **find_held(struct sim_posix *own, const pthread_mutex_t *mutex)
+static struct posix_held **find_held(struct posix_rank *mine,
+				     const pthread_mutex_t *mutex)
 {
-	const struct sim_rank *rank = sim_rank_self();
-	struct posix_held **at = &own->held;
+	struct posix_held **at = &mine->held;
 
-	while (*at && ((*at)->mutex != mutex || (*at)->rank != rank))
+	while (*at && (*at)->mutex != mutex)
 		at = &(*at)->next;
 	return at;
 }
 
-static void let_go(struct posix_held **at)
+static void let_go(struct sim_posix *own, struct posix_held **at)
 {
 	struct posix_held *held = *at;
 
 	*at = held->next;
 	free(held);
+	own->nheld--;
 }
 
 /* Which thread of the simulation has it; NULL: none. */
 static struct posix_held *holder(struct sim_posix *own, const pthread_mutex_t *mutex)
 {
+	struct posix_rank *mine =
+		own->nheld > 0 && has_owner(mutex) ? posix_rank(0) : NULL;
 	struct posix_held **at;
 
-	if (!own->held || !has_owner(mutex) || sim_is_stranger())
+	if (!mine)
 		return NULL;
-	at = find_held(own, mutex);
+	at = find_held(mine, mutex);
 	/* Its memory may have been used anew, for another one. */
 	if (*at && mutex->__data.__owner == 0)
-		let_go(at);
+		let_go(own, at);
 	return *at && (*at)->mutex == mutex ? *at : NULL;
 }
 
@@ -66,14 +69,15 @@ static int is_mine(const struct posix_held *held)
 
 static void note_owner(struct sim_posix *own, const pthread_mutex_t *mutex)
 {
+	struct posix_rank *mine = has_owner(mutex) ? posix_rank(1) : NULL;
 	struct posix_held *held;
 
-	if (!has_owner(mutex) || sim_is_stranger() || holder(own, mutex))
+	if (!mine || holder(own, mutex))
 		return;
 	held = orr_alloc(sizeof(*held));
-	*held = (struct posix_held){own->held, mutex, sim_rank_self(),
-				    starpu_pthread_self()};
-	own->held = held;
+	*held = (struct posix_held){mine->held, mutex, starpu_pthread_self()};
+	mine->held = held;
+	own->nheld++;
 }
 
 /* ---- mutexes ---------------------------------------------------------- */
@@ -175,7 +179,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
 		return EPERM;
 	if (held &&
 	    (kind_of(mutex) == PTHREAD_MUTEX_ERRORCHECK || mutex->__data.__count <= 1))
-		let_go(find_held(own, mutex));
+		let_go(own, find_held(posix_rank(0), mutex));
 	status = own->mutex_unlock(mutex);
 	if (status == 0)
 		posix_wake(mutex, 0);

@@ -13,6 +13,7 @@
 
 #include <starpu_thread.h>
 
+#include "base/table.h"
 #include "sim.h"
 #include "sim/posix.h"
 #include "sim/waiters.h"
@@ -20,7 +21,6 @@
 struct posix_barrier {
 	struct posix_barrier *next;
 	const void *object;
-	const struct sim_rank *rank;
 	unsigned count, narrived;
 };
 
@@ -28,16 +28,21 @@ struct posix_barrier {
 struct posix_held {
 	struct posix_held *next;
 	const pthread_mutex_t *mutex;
-	const struct sim_rank *rank;
 	starpu_pthread_t owner;
 };
 
-struct sim_posix {
+/* Of the objects of one rank: ranks may have one address for theirs, and what one has
+ * costs the others nothing. */
+struct posix_rank {
 	struct waiters waiters;
 	struct posix_barrier *barriers;
 	struct posix_held *held;
-	int has_created;   /* a thread that the simulation does not know */
-	int nothers_most;  /* of these, those that have not been joined */
+};
+
+struct sim_posix {
+	size_t nwaiting, nheld; /* of all ranks */
+	int has_created;        /* a thread that the simulation does not know */
+	int nothers_most;       /* of these, those that have not been joined */
 	int threads_count; /* the number of threads tells of others; 0: not yet known */
 	/* The C library's own. */
 	long (*syscall)(long number, ...);
@@ -82,14 +87,29 @@ struct sim_posix {
 	int (*sem_clockwait)(sem_t *sem, clockid_t clock, const struct timespec *date);
 	int (*sem_post)(sem_t *sem);
 	int (*sched_yield)(void);
+	int (*key_create)(pthread_key_t *key, void (*destructor)(void *value));
+	int (*key_delete)(pthread_key_t key);
+	int (*setspecific)(pthread_key_t key, const void *pointer);
+	void *(*getspecific)(pthread_key_t key);
+	/* keys.c: keys that ranks have made, also of threads that nobody knows. */
+	pthread_mutex_t keys_mutex;
+	struct table keys; /* struct posix_key by its number */
+	unsigned nkeys;    /* ever */
+	pthread_key_t strangers_key;
+	struct posix_value *nobodys; /* of what runs for no node */
 };
 
 struct sim_posix *posix_get(void);
+/* Of the caller's rank; NULL: it is of none, or nothing is known that is needed. */
+struct posix_rank *posix_rank(int is_needed);
 
 /* May the caller's wait be one in simulated time? */
 int posix_is_simulated(void);
 /* The caller has tried in vain to have something. */
 void posix_tried(void);
+
+/* futex.c: what a function of C11 returns. */
+int c11_status(int status);
 
 static inline double posix_date_s(const struct timespec *date)
 {

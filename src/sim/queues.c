@@ -9,6 +9,7 @@
 #include <starpu_thread.h>
 
 #include "base/check.h"
+#include "sim/waiters.h"
 
 /* queues.c - a thread waits for a signal of any of the queues it is registered with. */
 
@@ -34,10 +35,19 @@ int starpu_pthread_queue_signal(starpu_pthread_queue_t *q)
 	return 0;
 }
 
+/* Who is woken runs at once, and may leave the queue, or wait again. */
 int starpu_pthread_queue_broadcast(starpu_pthread_queue_t *q)
 {
 	for (unsigned i = 0; i < q->nqueue; i++)
-		wake(q->queue[i]);
+		q->queue[i]->block = 0;
+	for (unsigned i = 0; i < q->nqueue;) {
+		starpu_pthread_wait_t *w = q->queue[i++];
+
+		if (!w->block && cond_has_waiters(&w->cond)) {
+			wake(w);
+			i = 0;
+		}
+	}
 	return 0;
 }
 

@@ -101,6 +101,7 @@ struct sim {
 		void *arg;
 	} * put_off;
 	int nput_off, put_off_capacity;
+	uintptr_t kernel_thread; /* sim_this_thread() of who is in kernel context */
 	double spent_s;        /* in kernel context: what this event has worked so far */
 	struct looks looks;    /* of this event, at the clock */
 	int nslept;            /* in kernel context: how often this event has slept */
@@ -142,6 +143,7 @@ struct sim {
 struct specifics {
 	void **values;
 	unsigned nvalues;
+	struct posix_value *posix; /* keys.c */
 };
 
 /* A rank of the program, which would be a process on a real machine. */
@@ -150,6 +152,7 @@ struct sim_rank {
 	struct sim_libc *libc;      /* NULL before it is needed; see libc.c */
 	int nthreads;               /* of the application; the last one frees the rank */
 	struct specific_keys *keys; /* of starpu_pthread_key_create(), or NULL */
+	struct posix_rank *posix;   /* or NULL; see posix.c */
 	int place;            /* in MPI_COMM_WORLD, plus 1, once MPI has been started */
 	struct births births; /* of communicators */
 };
@@ -241,6 +244,8 @@ struct sim_rank *sim_rank_self(void);
 /* Is the caller the main of a rank, which may call MPI, and has it no open node? */
 int sim_is_main(void);
 int sim_is_plain_main(void);
+/* Which thread of the process the caller is. */
+uintptr_t sim_this_thread(void);
 /* Neither the simulation nor one of its ranks: a thread of the program's own making. */
 int sim_is_stranger(void);
 /* End the program with a message when the caller may not call MPI's function name. */
@@ -337,6 +342,8 @@ void sim_tried(void);
 
 /* The values die with their thread, worker or node. */
 void specifics_clear(const struct sim_rank *rank, struct specifics *specifics);
+/* The caller's; NULL: it is in kernel context for no node. */
+struct specifics *specifics_self(void);
 /* workers.c: a worker's. */
 struct specifics *sim_worker_specifics(struct worker *worker);
 

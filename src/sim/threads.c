@@ -18,6 +18,7 @@
 
 #include "core/wait.h"
 #include "sim.h"
+#include "sim/posix.h"
 
 /*
  * threads.c - threads of the application: the mains of the ranks, and actors beside them.
@@ -46,6 +47,7 @@ static void thread_free(struct sim_thread *thread)
 	if (--thread->rank->nthreads == 0) {
 		free(thread->rank->libc);
 		free(thread->rank->keys);
+		posix_forget(thread->rank);
 		births_free(&thread->rank->births);
 		free(thread->rank);
 	}
@@ -99,6 +101,7 @@ static void on_main_exit(int failed, void *arg)
 		sim_leave(failed);
 	}
 	leave_stack(thread);
+	posix_values_drop(&thread->specifics.posix);
 	specifics_clear(thread->rank, &thread->specifics);
 	unlink_main(sim_get(), thread);
 	leave_nodes(thread);
@@ -126,10 +129,12 @@ struct sim_rank *sim_rank_self(void)
 {
 	struct sim *sim = sim_get();
 
+	if (sim_is_stranger())
+		return NULL;
 	if (sim->in_kernel)
 		return sim->current && sim->current->opener ? sim->current->opener->rank
 							    : NULL;
-	return sg_actor_self() ? sim_thread_self()->rank : NULL;
+	return sim_thread_self()->rank;
 }
 
 int sim_is_main(void)
@@ -142,9 +147,17 @@ int sim_is_plain_main(void)
 	return sim_is_main() && !plat_self();
 }
 
+uintptr_t sim_this_thread(void)
+{
+	return (uintptr_t)pthread_self();
+}
+
 int sim_is_stranger(void)
 {
-	return !sim_get()->in_kernel && !sg_actor_self();
+	const struct sim *sim = sim_get();
+
+	return sim->in_kernel ? sim->kernel_thread != sim_this_thread()
+			      : !sg_actor_self();
 }
 
 const void *plat_thread(void)
@@ -369,13 +382,15 @@ int starpu_pthread_key_delete(starpu_pthread_key_t key)
 	return 0;
 }
 
-static struct specifics *specifics_self(void)
+struct specifics *specifics_self(void)
 {
 	struct sim *sim = sim_get();
 
 	if (!sim->in_kernel)
 		return &sim_thread_self()->specifics;
-	return sim->worker ? sim_worker_specifics(sim->worker) : &sim->current->specifics;
+	if (sim->worker)
+		return sim_worker_specifics(sim->worker);
+	return sim->current ? &sim->current->specifics : NULL;
 }
 
 int starpu_pthread_setspecific(starpu_pthread_key_t key, const void *pointer)
@@ -413,6 +428,7 @@ void specifics_clear(const struct sim_rank *rank, struct specifics *specifics)
 			if (value && key->taken && key->destructor)
 				key->destructor(value);
 		}
+	posix_values_end(&specifics->posix);
 	free(specifics->values);
 	*specifics = (struct specifics){0};
 }

@@ -52,31 +52,23 @@ int waiters_wake_all(struct waiters *waiters)
 	return n;
 }
 
-static int waits_for(const struct waiter *waiter, const void *object,
-		     const struct sim_rank *rank)
-{
-	return waiter->object == object && waiter->rank == rank;
-}
-
-int waiters_wake_first_of(struct waiters *waiters, const void *object,
-			  const struct sim_rank *rank)
+int waiters_wake_first_of(struct waiters *waiters, const void *object)
 {
 	struct waiter *waiter = waiters->first;
 
-	while (waiter && !waits_for(waiter, object, rank))
+	while (waiter && waiter->object != object)
 		waiter = waiter->next;
 	return wake(waiters, waiter);
 }
 
-int waiters_wake_all_of(struct waiters *waiters, const void *object,
-			const struct sim_rank *rank)
+int waiters_wake_all_of(struct waiters *waiters, const void *object)
 {
 	int n = 0;
 
 	for (struct waiter *waiter = waiters->first; waiter; waiter = waiter->next)
-		n += waits_for(waiter, object, rank);
+		n += waiter->object == object;
 	for (int i = 0; i < n; i++)
-		waiters_wake_first_of(waiters, object, rank);
+		waiters_wake_first_of(waiters, object);
 	return n;
 }
 
@@ -94,15 +86,19 @@ static void refuse(const struct node *node, const char *who)
 		who, where);
 }
 
-int waiters_block(struct waiters *waiters, struct waiter *waiter, double until_s,
+void waiters_join(struct waiters *waiters, struct waiter *waiter, const char *who)
+{
+	if (sim_get()->in_kernel)
+		refuse(plat_self(), who);
+	waiter->gate.waiter = sim_thread_self();
+	append(waiters, waiter);
+}
+
+int waiters_await(struct waiters *waiters, struct waiter *waiter, double until_s,
 		  const char *who)
 {
 	struct node *node = plat_self();
 
-	if (sim_get()->in_kernel)
-		refuse(node, who);
-	waiter->gate.waiter = sim_thread_self();
-	append(waiters, waiter);
 	if (node && until_s < 0)
 		wait_at(node, &waiter->gate, WAIT_THREAD, who);
 	else
@@ -110,5 +106,19 @@ int waiters_block(struct waiters *waiters, struct waiter *waiter, double until_s
 	if (waiter->gate.open)
 		return 0;
 	take_out(waiters, waiter);
+	sim_tried(); /* The date may be past, and who waits may come again. */
 	return ETIMEDOUT;
+}
+
+void waiters_leave(struct waiters *waiters, struct waiter *waiter)
+{
+	if (!waiter->gate.open)
+		take_out(waiters, waiter);
+}
+
+int waiters_block(struct waiters *waiters, struct waiter *waiter, double until_s,
+		  const char *who)
+{
+	waiters_join(waiters, waiter, who);
+	return waiters_await(waiters, waiter, until_s, who);
 }

@@ -374,6 +374,50 @@ static void trees_may_be_built_by_hand(void)
 	starpu_shutdown();
 }
 
+/* ---- children that are taken out -------------------------------------- */
+
+static void stealing_init(unsigned ctx)
+{
+	struct starpu_sched_tree *tree = starpu_sched_tree_create(ctx);
+
+	tree->root = starpu_sched_component_work_stealing_create(tree, NULL);
+	for (unsigned i = 0; i < starpu_worker_get_count(); i++)
+		starpu_sched_component_connect(
+			tree->root, starpu_sched_component_worker_get(ctx, (int)i));
+	starpu_sched_tree_update_workers(tree);
+	starpu_sched_ctx_set_policy_data(ctx, tree);
+}
+
+static struct starpu_sched_policy stealing_policy = {
+	.init_sched = stealing_init,
+	.deinit_sched = tree_deinit,
+	.add_workers = starpu_sched_tree_add_workers,
+	.remove_workers = starpu_sched_tree_remove_workers,
+	.push_task = starpu_sched_tree_push_task,
+	.pop_task = starpu_sched_tree_pop_task,
+	.policy_name = "stealing by hand",
+	.worker_type = STARPU_WORKER_LIST,
+};
+
+/* What lies in its queue is for the others. */
+static void tasks_of_who_leaves_are_stolen(void)
+{
+	struct starpu_sched_component *root, *last;
+
+	begin(&stealing_policy, NULL, 2);
+	root = starpu_sched_tree_get(0)->root;
+	last = root->children[root->nchildren - 1];
+	starpu_pause();
+	for (int i = 0; i < 4; i++)
+		CLAIM_EQ(starpu_task_submit(task_of(&timed, i)), 0);
+	root->remove_child(root, last);
+	last->remove_parent(last, root);
+	starpu_resume();
+	starpu_task_wait_for_all();
+	CLAIM_EQ(nran, 4);
+	starpu_shutdown();
+}
+
 /* ---- several decisions ----------------------------------------------- */
 
 static void several_init(unsigned ctx)
@@ -501,6 +545,7 @@ int main(void)
 		{"contexts_have_trees_of_their_own", contexts_have_trees_of_their_own},
 		{"a_component_of_ours_decides", a_component_of_ours_decides},
 		{"trees_may_be_built_by_hand", trees_may_be_built_by_hand},
+		{"tasks_of_who_leaves_are_stolen", tasks_of_who_leaves_are_stolen},
 		{"several_decisions_share_workers", several_decisions_share_workers},
 		{"trees_follow_the_machine", trees_follow_the_machine},
 		{NULL, NULL}};

@@ -131,6 +131,44 @@ static struct starpu_task *make(starpu_data_handle_t handle, int *arg)
 	return task;
 }
 
+enum { NROUNDS = 20000 };
+
+static void do_nothing(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+}
+
+static struct starpu_codelet nothing = {.cpu_funcs = {do_nothing}, .name = "nothing"};
+
+/* It may do so at any moment. */
+static void tasks_end_while_main_takes_them_out(void)
+{
+	unsigned drawn = 1;
+
+	claim_start(1);
+	for (int i = 0; i < NROUNDS; i++) {
+		struct starpu_task *task = starpu_task_create();
+		starpu_task_bundle_t bundle;
+		int removed;
+
+		task->cl = &nothing;
+		task->destroy = task->detach = 0;
+		starpu_task_bundle_create(&bundle);
+		CLAIM_EQ(starpu_task_bundle_insert(bundle, task), 0);
+		CLAIM_EQ(starpu_task_submit(task), 0);
+		drawn = drawn * 1103515245 + 12345;
+		for (volatile unsigned n = drawn / 65536 % 3000; n > 0; n--)
+			continue;
+		removed = starpu_task_bundle_remove(bundle, task);
+		CLAIM(removed == 0 || removed == -ENOENT);
+		starpu_task_bundle_close(bundle);
+		CLAIM_EQ(starpu_task_wait(task), 0);
+		starpu_task_destroy(task);
+	}
+	starpu_shutdown();
+}
+
 static void bundles_have_their_tasks(void)
 {
 	starpu_task_bundle_t bundle, other;
@@ -217,6 +255,8 @@ int main(void)
 	const struct claim claims[] = {
 		{"failed_tasks_are_tried_again", failed_tasks_are_tried_again},
 		{"programs_check_themselves", programs_check_themselves},
+		{"tasks_end_while_main_takes_them_out",
+		 tasks_end_while_main_takes_them_out},
 		{"bundles_have_their_tasks", bundles_have_their_tasks},
 		{"bundles_are_large_and_change", bundles_are_large_and_change},
 		{NULL, NULL}};

@@ -5,6 +5,9 @@
  * threads.c - threads of the application and what they share, in real and in simulated
  * time: the same program, the same results.
  */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -21,6 +24,7 @@ static starpu_pthread_barrier_t barrier;
 static starpu_pthread_spinlock_t spin;
 static starpu_pthread_key_t key;
 static starpu_sem_t items, room;
+static sem_t posix_sem;
 static int counter, inside, nserial, nreaders, nwriters, ndestroyed;
 
 /* So that others get a turn in the middle. */
@@ -411,6 +415,113 @@ static void callbacks_wake_threads(void)
 	starpu_shutdown();
 }
 
+/* Main has the mutex; who waits for it signals as soon as main waits. */
+static void *signal_when_main_waits(void *arg)
+{
+	signal_main(arg);
+	return arg;
+}
+
+static void who_gets_the_mutex_may_signal_at_once(void)
+{
+	starpu_pthread_t thread;
+	int done = 0;
+
+	open_library();
+	STARPU_PTHREAD_MUTEX_LOCK(&mutex);
+	STARPU_PTHREAD_CREATE(&thread, NULL, signal_when_main_waits, &done);
+	starpu_usleep(1000);
+	while (!done)
+		STARPU_PTHREAD_COND_WAIT(&cond, &mutex);
+	STARPU_PTHREAD_MUTEX_UNLOCK(&mutex);
+	STARPU_PTHREAD_JOIN(thread, NULL);
+	starpu_shutdown();
+}
+
+static int stop;
+
+static void *stop_later(void *arg)
+{
+	starpu_usleep(1000);
+	STARPU_PTHREAD_MUTEX_LOCK(&mutex);
+	stop = 1;
+	STARPU_PTHREAD_MUTEX_UNLOCK(&mutex);
+	return arg;
+}
+
+static void wait_in_vain(int way)
+{
+	static pthread_mutex_t posix_mutex = PTHREAD_MUTEX_INITIALIZER;
+	static pthread_cond_t posix_cond = PTHREAD_COND_INITIALIZER;
+	const struct timespec past = {.tv_nsec = 1};
+
+	switch (way) {
+	case 0:
+		STARPU_PTHREAD_MUTEX_LOCK(&mutex);
+		CLAIM_EQ(starpu_pthread_cond_timedwait(&cond, &mutex, &past), ETIMEDOUT);
+		STARPU_PTHREAD_MUTEX_UNLOCK(&mutex);
+		break;
+	case 1:
+		pthread_mutex_lock(&posix_mutex);
+		CLAIM_EQ(pthread_cond_timedwait(&posix_cond, &posix_mutex, &past),
+			 ETIMEDOUT);
+		pthread_mutex_unlock(&posix_mutex);
+		break;
+	default:
+		CLAIM_EQ(sem_timedwait(&posix_sem, &past), -1);
+	}
+}
+
+static int has_stopped(void)
+{
+	int stopped;
+
+	STARPU_PTHREAD_MUTEX_LOCK(&mutex);
+	stopped = stop;
+	STARPU_PTHREAD_MUTEX_UNLOCK(&mutex);
+	return stopped;
+}
+
+/* Again and again, as who looks whether something has come. */
+static void limits_that_are_past_let_others_run(void)
+{
+	starpu_pthread_t thread;
+
+	sem_init(&posix_sem, 0, 0);
+	for (int way = 0; way < 3; way++) {
+		open_library();
+		stop = 0;
+		STARPU_PTHREAD_CREATE(&thread, NULL, stop_later, NULL);
+		while (!has_stopped())
+			wait_in_vain(way);
+		STARPU_PTHREAD_JOIN(thread, NULL);
+		starpu_shutdown();
+	}
+}
+
+static void *post_later(void *arg)
+{
+	starpu_usleep(1000);
+	sem_post(&posix_sem);
+	return arg;
+}
+
+/* What comes just when the limit does is taken once. */
+static void semaphores_lose_nothing_at_limits(void)
+{
+	const struct timespec past = {.tv_nsec = 1};
+	starpu_pthread_t thread;
+
+	open_library();
+	sem_init(&posix_sem, 0, 0);
+	STARPU_PTHREAD_CREATE(&thread, NULL, post_later, NULL);
+	while (sem_timedwait(&posix_sem, &past) != 0)
+		CLAIM_EQ(errno, ETIMEDOUT);
+	STARPU_PTHREAD_JOIN(thread, NULL);
+	CLAIM_EQ(sem_trywait(&posix_sem), -1);
+	starpu_shutdown();
+}
+
 static const struct claim claims[] = {
 	{"results_are_joined", results_are_joined},
 	{"detached_threads_run", detached_threads_run},
@@ -426,6 +537,9 @@ static const struct claim claims[] = {
 	{"threads_have_values_of_their_own", threads_have_values_of_their_own},
 	{"threads_submit_and_wait", threads_submit_and_wait},
 	{"callbacks_wake_threads", callbacks_wake_threads},
+	{"limits_that_are_past_let_others_run", limits_that_are_past_let_others_run},
+	{"semaphores_lose_nothing_at_limits", semaphores_lose_nothing_at_limits},
+	{"who_gets_the_mutex_may_signal_at_once", who_gets_the_mutex_may_signal_at_once},
 	{NULL, NULL},
 };
 

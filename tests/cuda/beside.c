@@ -268,9 +268,49 @@ static void room_is_used_at_once(void)
 	stop();
 }
 
+/* ---- the device of a thread ---------------------------------------------- */
+
+enum { NDEVICES = 2 };
+
+static int nlost;
+
+/* The worker's device is the current one, whatever the task before has done. */
+static void leave_device(void *buffers[], void *arg)
+{
+	int mine = starpu_worker_get_devid(starpu_worker_get_id()), device;
+
+	cudaGetDevice(&device);
+	if (device != mine)
+		STARPU_ATOMIC_ADD(&nlost, 1);
+	add_cuda(buffers, arg);
+	cudaSetDevice((mine + 1) % NDEVICES);
+}
+
+static struct starpu_codelet leaving = {.cuda_funcs = {leave_device},
+					.cuda_flags = {STARPU_CUDA_ASYNC},
+					.nbuffers = 1,
+					.modes = {STARPU_RW},
+					.name = "leaving"};
+
+static void kernels_begin_on_their_device(void)
+{
+	struct values v;
+
+	start(NDEVICES, "2");
+	nlost = 0;
+	v = make(4);
+	for (int i = 0; i < 3 * v.n; i++)
+		submit_to(&leaving, v.handles[i % v.n], i % NDEVICES);
+	end(&v, (int[]){3, 3, 3, 3});
+	stop();
+	CLAIM_EQ(nlost, 0);
+}
+
 int main(void)
 {
 	static const struct claim claims[] = {
+		{"kernels begin on their worker's device, wherever others left it",
+		 kernels_begin_on_their_device},
 		{"the next task's data come beside a kernel", data_of_the_next_task},
 		{"values come back beside a kernel", values_come_back},
 		{"values leave for the next task beside a kernel",

@@ -81,6 +81,25 @@ static void leave_while_a_kernel_runs(void)
 	exit(0);
 }
 
+static starpu_data_handle_t kept;
+
+static void take_values_back(void)
+{
+	starpu_data_unregister(kept);
+}
+
+static void wait_after_the_driver(void)
+{
+	setenv("ORRERY_WATCHDOG", "0.5", 1);
+	atexit(take_values_back);
+	start("STARPU_CUDA_PIPELINE", "2");
+	starpu_vector_data_register(&kept, STARPU_MAIN_RAM, (uintptr_t)x[0], N,
+				    sizeof(double));
+	starpu_task_insert(&toucher, STARPU_RW, kept, 0);
+	starpu_task_wait_for_all();
+	exit(0);
+}
+
 static starpu_data_handle_t first_handle(void)
 {
 	starpu_data_handle_t handle;
@@ -515,6 +534,10 @@ static const struct dying mistakes[] = {
 	 both_kinds_of_threads,
 	 0},
 	{"leaving while a kernel runs", {"", ""}, leave_while_a_kernel_runs, LIVES},
+	{"waiting when the driver has ended",
+	 {"CUDA's driver has ended before", "atexit()"},
+	 wait_after_the_driver,
+	 0},
 	{"memory that cannot be pinned",
 	 {"cannot be pinned", "ulimit -l"},
 	 too_large_to_pin,

@@ -326,6 +326,26 @@ static void futexes_take_simulated_time(void)
 	join_and_close(thread);
 }
 
+static struct starpu_codelet empty = {.cpu_funcs = {(starpu_cpu_func_t)1},
+				      .name = "empty",
+				      .model = &starpu_perfmodel_nop};
+
+/* Inserting tasks takes time that main owes yet. */
+static void waits_begin_at_the_date_that_is_seen(void)
+{
+	const struct timespec rest = {.tv_nsec = 125000000};
+	double began_s;
+
+	open_library();
+	for (int i = 0; i < 1000; i++)
+		starpu_task_insert(&empty, 0);
+	began_s = now_s();
+	CLAIM_EQ(futex(FUTEX_WAIT, word, &rest), -1);
+	CLAIM_EQ(errno, ETIMEDOUT);
+	CLAIM(NEAR(now_s(), began_s + SHORT_S));
+	starpu_shutdown();
+}
+
 /* ---- threads ---------------------------------------------------------- */
 
 static void *nothing(void *arg)
@@ -338,10 +358,6 @@ static void post(void *arg)
 	(void)arg;
 	sem_post(&sem);
 }
-
-static struct starpu_codelet empty = {.cpu_funcs = {(starpu_cpu_func_t)1},
-				      .name = "empty",
-				      .model = &starpu_perfmodel_nop};
 
 /* While the process has a thread of its own making, waits are not simulated. */
 static void waits_are_simulated_again_when_threads_are_gone(void)
@@ -357,6 +373,49 @@ static void waits_are_simulated_again_when_threads_are_gone(void)
 		CLAIM_EQ(sem_wait(&sem), 0);
 		starpu_shutdown();
 	}
+}
+
+static int strangers_turn;
+
+/* A mutex is held by a thread that the simulation does not know, and which took it while
+ * a callback ran. */
+static void *take_during_callback(void *arg)
+{
+	const struct timespec rest = {.tv_nsec = 20000000};
+
+	while (__atomic_load_n(&strangers_turn, __ATOMIC_SEQ_CST) != 1)
+		continue;
+	CLAIM_EQ(pthread_mutex_lock(&mutex), 0);
+	__atomic_store_n(&strangers_turn, 2, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&strangers_turn, __ATOMIC_SEQ_CST) != 3)
+		continue;
+	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &rest, NULL);
+	CLAIM_EQ(pthread_mutex_unlock(&mutex), 0);
+	return arg;
+}
+
+static void let_stranger_take(void *arg)
+{
+	(void)arg;
+	__atomic_store_n(&strangers_turn, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&strangers_turn, __ATOMIC_SEQ_CST) != 2)
+		continue;
+}
+
+static void strangers_are_no_callbacks(void)
+{
+	pthread_t thread;
+
+	open_library();
+	begin_mutex(PTHREAD_MUTEX_RECURSIVE);
+	CLAIM_EQ(pthread_create(&thread, NULL, take_during_callback, NULL), 0);
+	starpu_task_insert(&empty, STARPU_CALLBACK, let_stranger_take, 0);
+	starpu_task_wait_for_all();
+	__atomic_store_n(&strangers_turn, 3, __ATOMIC_SEQ_CST);
+	CLAIM_EQ(pthread_mutex_lock(&mutex), 0);
+	CLAIM_EQ(pthread_mutex_unlock(&mutex), 0);
+	CLAIM_EQ(pthread_join(thread, NULL), 0);
+	starpu_shutdown();
 }
 
 static void *leave(void *arg)
@@ -706,6 +765,8 @@ static const struct claim claims[] = {
 	{"locks_of_c11_take_simulated_time", locks_of_c11_take_simulated_time},
 	{"what_is_done_once_is_waited_for", what_is_done_once_is_waited_for},
 	{"futexes_take_simulated_time", futexes_take_simulated_time},
+	{"waits_begin_at_the_date_that_is_seen", waits_begin_at_the_date_that_is_seen},
+	{"strangers_are_no_callbacks", strangers_are_no_callbacks},
 	{"waits_are_simulated_again_when_threads_are_gone",
 	 waits_are_simulated_again_when_threads_are_gone},
 	{"threads_end_by_pthread_exit", threads_end_by_pthread_exit},

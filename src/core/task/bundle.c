@@ -84,25 +84,46 @@ int bundle_insert(starpu_task_bundle_t bundle, struct starpu_task *task)
 	}
 	make_room(bundle);
 	put(bundle, bundle->nslots++, task);
-	task->bundle = bundle;
+	orr_swap_ptr((void **)(uintptr_t)&task->bundle, bundle);
 	orr_unlock(&bundle->lock);
 	return 0;
 }
 
+/* Who gets it is who removes the task: until then it stays. */
+static starpu_task_bundle_t take(struct starpu_task *task)
+{
+	return orr_swap_ptr((void **)(uintptr_t)&task->bundle, NULL);
+}
+
+/* It is locked.  The task is there, unless it is a copy that the program has made. */
+static void take_out(starpu_task_bundle_t bundle, struct starpu_task *task)
+{
+	uintptr_t slot = (uintptr_t)table_remove(&bundle->slots, (uintptr_t)task);
+
+	if (slot > 0)
+		bundle->tasks[slot - 1] = NULL;
+	leave(bundle);
+}
+
 int bundle_remove(starpu_task_bundle_t bundle, struct starpu_task *task)
 {
-	uintptr_t slot;
-
 	orr_lock(&bundle->lock);
-	slot = (uintptr_t)table_remove(&bundle->slots, (uintptr_t)task);
-	if (slot == 0) {
+	if (!table_get(&bundle->slots, (uintptr_t)task) || !take(task)) {
 		orr_unlock(&bundle->lock);
 		return -ENOENT;
 	}
-	bundle->tasks[slot - 1] = NULL;
-	task->bundle = NULL;
-	leave(bundle);
+	take_out(bundle, task);
 	return 0;
+}
+
+void bundle_leave(struct starpu_task *task)
+{
+	starpu_task_bundle_t bundle = take(task);
+
+	if (!bundle)
+		return;
+	orr_lock(&bundle->lock);
+	take_out(bundle, task);
 }
 
 void bundle_close(starpu_task_bundle_t bundle)

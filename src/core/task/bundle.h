@@ -12,7 +12,7 @@
 #include "core/node.h"
 
 struct _starpu_task_bundle {
-	struct orr_lock lock; /* of all below, and of task->bundle of its tasks */
+	struct orr_lock lock; /* of all below */
 	int is_closed;
 	int nslots, capacity;
 	struct starpu_task **tasks; /* in their order; NULL: left */
@@ -23,6 +23,9 @@ starpu_task_bundle_t bundle_new(void);
 /* 0, -EPERM, -EINVAL; 0, -ENOENT: as the public functions. */
 int bundle_insert(starpu_task_bundle_t bundle, struct starpu_task *task);
 int bundle_remove(starpu_task_bundle_t bundle, struct starpu_task *task);
+/* The task ends, perhaps while another thread removes it and closes its bundle, which may
+ * be gone then. */
+void bundle_leave(struct starpu_task *task);
 void bundle_close(starpu_task_bundle_t bundle);
 
 #endif

@@ -96,8 +96,8 @@ void task_destroy(struct starpu_task *task)
 {
 	struct job *job = task->starpu_private;
 
-	if (task->bundle)
-		bundle_remove(task->bundle, task);
+	if (orr_load_ptr((void **)&task->bundle))
+		bundle_leave(task);
 	free_arguments(task);
 	free(task->dyn_handles);
 	free(task->dyn_interfaces);
@@ -682,8 +682,8 @@ static void task_terminate(struct job *job, struct ready *ready)
 	int has_links, is_over;
 
 	task->status = STARPU_TASK_FINISHED;
-	if (task->bundle)
-		bundle_remove(task->bundle, task);
+	if (orr_load_ptr((void **)&task->bundle))
+		bundle_leave(task);
 	deps_release(job, ready);
 	renew_job(job, &ending);
 	task_event(node, job, EVENT_TASK_CALLING);

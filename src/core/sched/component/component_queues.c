@@ -294,7 +294,7 @@ component_t *component_prio(struct starpu_sched_tree *tree, void *data)
 /* ---- one queue for each child ---------------------------------------- */
 
 struct stealing {
-	struct store *stores; /* by child */
+	struct store *stores; /* by child, and as many as there ever were */
 	unsigned nstores, next;
 };
 
@@ -372,7 +372,8 @@ int component_stealing_push_own(component_t *component, struct worker *worker,
 	return 0;
 }
 
-/* Its own queue from the first task on, those of others from the last. */
+/* Its own queue from the first task on, those of others from the last, and of children
+ * that have been taken out. */
 static struct starpu_task *find(component_t *component, component_t *to)
 {
 	struct stealing *stealing = stealing_of(component);
@@ -380,8 +381,8 @@ static struct starpu_task *find(component_t *component, component_t *to)
 	unsigned own = worker ? child_of(component, worker->id) : 0;
 	struct starpu_task *task = NULL;
 
-	for (unsigned k = 0; k < component->nchildren && !task; k++) {
-		struct store *store = &stealing->stores[(own + k) % component->nchildren];
+	for (unsigned k = 0; k < stealing->nstores && !task; k++) {
+		struct store *store = &stealing->stores[(own + k) % stealing->nstores];
 
 		task = store_take(store, tasks_find(&store->tasks, k > 0, can_run, to));
 	}
@@ -427,7 +428,7 @@ static void stealing_drain(component_t *component, struct tasks *out)
 {
 	struct stealing *stealing = stealing_of(component);
 
-	for (unsigned i = 0; i < component->nchildren; i++)
+	for (unsigned i = 0; i < stealing->nstores; i++)
 		store_drain(&stealing->stores[i], component, out);
 }
 
