@@ -224,12 +224,8 @@ def node_notes(node, cores_of_cpu):
     if cores and cores_of_cpu and cores.value > cores_of_cpu:
         yield "%s: cores is %d, and a socket of the %s has %d" % (
             cores.where, cores.value, figures["cpu"].value, cores_of_cpu)
-    if "machine" in figures and cores:
-        yield "%s: cores do not change the %d workers that StarPU found; say workers" % (
-            cores.where, figures["workers"].value)
     for name in ("workers", "spare_cores"):
-        if "cores" in figures and name in figures and "machine" not in figures \
-                and figures[name].value > node.cores():
+        if "cores" in figures and name in figures and figures[name].value > node.cores():
             yield "%s: %s is %d, and a node has %d cores" % (
                 figures[name].where, name, figures[name].value, node.cores())
     if "gpu" in figures and figures["gpus"].where == figures["gpu"].where:

@@ -55,7 +55,7 @@ class Node:
             try:
                 bus = bus_of(path, read_platform)
                 self.notes += bus.notes
-                self.fill(bus.figures())
+                self.fill(bus.figures(self.value("sockets", 1)))
             except Refusal as refusal:
                 raise Refusal("%s%s" % ("" if path in machine.where else machine.where +
                                         ": machine: ", refusal)) from None
@@ -112,8 +112,8 @@ class Node:
             return self.figures["workers"]
         sockets, cores = self.value("sockets", 1), self.value("cores", 1)
         gpus = self.value("gpus", 0)
-        return Figure(sockets * cores - gpus, "", "%d sockets of %d cores%s" % (
-            sockets, cores, ", less one for each GPU, which drives it" if gpus else ""))
+        return Figure(sockets * cores - gpus, "", "%d socket%s of %d cores%s" % (
+            sockets, "s" * (sockets != 1), cores, ", less one for each GPU, which drives it" if gpus else ""))
 
     def numas(self):
         """What a node with several main memories says of them."""
