@@ -34,7 +34,7 @@ NODE_KEYS = {
     "cpu_sp": "gflops", "cpu_dp": "gflops",
     "numa_per_socket": "count", "numa_bandwidth": "bandwidth", "numa_latency": "time",
     "memory": "bytes", "host_bandwidth": "bandwidth", "host_shared": "count",
-    "host_peers": "count", "gpu": "text", "gpu_model": "text",
+    "host_peers": "count", "peer_access": "count", "gpu": "text", "gpu_model": "text",
     "gpus": "count", "gpu_memory": "bytes", "gpu_sp": "gflops", "gpu_dp": "gflops", "gpu_kernels": "text",
     "gpu_launch": "time", "gpu_gap": "time", "gpu_launches": "text",
     "pcie_bandwidth": "bandwidth", "pcie_latency": "time", "nvlink_bandwidth": "bandwidth",

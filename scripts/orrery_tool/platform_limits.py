@@ -13,7 +13,7 @@ MAX_GPUS, MAX_NUMAS = 16, 8                        # of the library: STARPU_MAXC
 COUNTS = {                 # name: (least, most); others 0 to MOST_UNITS
     "nodes": (1, MAX_NODES), "sockets": (1, MOST_UNITS), "cores": (1, MOST_UNITS),
     "workers": (1, MOST_UNITS), "numa_per_socket": (1, MAX_NUMAS), "gpus": (0, MAX_GPUS),
-    "host_shared": (0, 1), "copies_messages": (0, 1), "host_peers": (0, 2),
+    "host_shared": (0, 1), "copies_messages": (0, 1), "host_peers": (0, 2), "peer_access": (0, 1),
     "switch_ports": (2, MOST_UNITS), "chassis": (1, MOST_UNITS), "routers": (1, MOST_UNITS),
     "nodes_per_router": (1, MOST_UNITS), "router_links": (1, MOST_UNITS),
     "chassis_links": (1, MOST_UNITS), "group_links": (1, MOST_UNITS),
@@ -50,7 +50,7 @@ MAX_PIECES = 32            # WIRE_MAX_PIECES of src/sim
 NEEDS = {
     "gpus": ("gpu_model", "gpu_memory", "gpu_sp", "gpu_dp", "gpu_launch", "gpu_gap", "gpu_launches",
              "pcie_bandwidth", "pcie_latency",
-             "nvlink_bandwidth", "host_bandwidth", "host_shared", "host_peers"),
+             "nvlink_bandwidth", "host_bandwidth", "host_shared", "host_peers", "peer_access"),
     "disks": ("disk_read_bandwidth", "disk_write_bandwidth", "disk_latency"),
 }
 

@@ -166,6 +166,8 @@ class Bus:
             found["host_peers"] = figure(self.crossings, "of that link in the route of two GPUs")
         if self.peer:
             found["nvlink_bandwidth"] = figure(statistics.mean(self.peer), "between GPUs")
+        elif self.gpus > 1:
+            found["peer_access"] = figure(0, "GPUs do not reach each other's memory")
         return found
 
 

@@ -31,11 +31,11 @@ PROPERTIES = {
         "post_cost", "push_cost", "push_costs", "fetch_cost", "wake_cost", "main_wake_cost",
         "poll_wait", "switch_cost", "page_cost", "copy_factors", "small_copy_factors",
         "cold_costs", "exchange_cost", "lone_copy")},
-    "host_shared": "host_shared", "host_peers": "host_peers",
+    "host_shared": "host_shared", "host_peers": "host_peers", "peer_access": "peer_access",
     "nvlink_bw": "nvlink_bandwidth", "disks": "disks", "disk_read_bw": "disk_read_bandwidth",
     "disk_write_bw": "disk_write_bandwidth", "disk_lat": "disk_latency",
 }
-GPU_ONLY = ("gpu", "pcie", "host_", "nvlink")
+GPU_ONLY = ("gpu", "pcie", "host_", "peer_", "nvlink")
 # SimGrid's weights and windows of TCP, which figures that a ping-pong measured contain.
 EXACT = (("smpi/bw-factor", "0:1", "bandwidths are those that large messages reach"),
          ("smpi/lat-factor", "0:1", "latencies are those of messages, of any size"),
