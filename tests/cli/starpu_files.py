@@ -8,8 +8,10 @@ import re
 import sys
 import tempfile
 
-from newcomer import Claims, attempt, start
+from newcomer import SRC, Claims, attempt, start
 from orrery_tool.app import models_of  # newcomer.py has said where
+from orrery_tool.platform_command import from_place
+from orrery_tool.words import Refusal
 
 CONFIG = """# Current configuration
 16 # Number of CPUs
@@ -228,6 +230,14 @@ def models_beside(claims):
         refusal = start([name])[0]
         claims.verdict("says_what_is_in_" + os.path.basename(name), refusal and
                        "is a directory; with calibrations of StarPU's: say %s" % stem in refusal, refusal)
+        try:
+            refusal = from_place(SRC, name)
+        except Refusal as said:
+            refusal = str(said)
+        claims.verdict("so_does_run_of_" + os.path.basename(name), refusal and "say %s" % stem in refusal, refusal)
+    refusal = start([stem[:-1]])[0]
+    claims.verdict("a_misspelt_calibration", refusal and "calibrations of StarPU's there are %s" % stem in refusal,
+                   refusal)
     base = os.path.abspath("sampling")
     found = [models_of(name) for name in (stem, stem + ".config", "lab.toml", "node", None)]
     claims.verdict("models_are_beside_the_bus", found == [[base]] * 3 + [[]] * 2, found)
