@@ -134,9 +134,11 @@ def host_line(path, number, line):
     """(host, ranks) of a line."""
     match = re.fullmatch(HOST_LINE, line)
     if not match:
+        count = re.fullmatch(r"([^\s:,#]+)\s+([0-9]{1,9})", line)
         raise Refusal("%s:%d: \"%s\" is not understood; expected HOST, HOST:COUNT or HOST "
                       "slots=COUNT%s" % (path, number, line, ", one host on each line"
-                                         if "," in line else ""))
+                                         if "," in line else "; did you mean %s:%s?" % count.groups()
+                                         if count else ""))
     slots = re.search(r"\sslots\s*=\s*([0-9]+)", match.group(3) or "")
     count = int(match.group(2) or (slots.group(1) if slots else 1))
     if count == 0:
@@ -179,7 +181,9 @@ def choose_hosts(args):
     names = read_hostfile(args.hostfile, hosts, args.n) if args.hostfile else hosts
     if len(names) < args.n:
         larger = "--sim %s:%d" % (args.machine, args.n) if re.fullmatch(r"[a-z]+[0-9]*", args.machine) \
-            and not args.hostfile and not os.path.exists(args.machine) else "a larger platform"
+            and not args.hostfile and not os.path.exists(args.machine) else \
+            "nodes = %d in %s" % (args.n, args.machine) \
+            if args.machine.endswith(".toml") and not args.hostfile else "a larger platform"
         raise Refusal("%s has %d host%s, -n asks for %d ranks; use -n %d, %s, "
                       "or a --hostfile that names hosts several times"
                       % (args.hostfile or args.machine, len(names), "s" * (len(names) != 1), args.n,

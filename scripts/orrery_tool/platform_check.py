@@ -21,12 +21,12 @@ NUMBERS = ("cpus", "gpus", "gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "h
            "spare_cores", "copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
            "post_cost", "push_cost", "fetch_cost", "wake_cost", "main_wake_cost", "poll_wait",
            "switch_cost", "page_cost", "exchange_cost", "lone_copy",
-           "host_peers", "nvlink_bw", "disks", "disk_read_bw", "disk_write_bw", "disk_lat", "numa_nodes", "numa_bw",
-           "numa_lat", "numa_mem_bytes", "cpu_peak_sp_gflops", "cpu_peak_dp_gflops",
+           "host_peers", "peer_access", "nvlink_bw", "disks", "disk_read_bw", "disk_write_bw", "disk_lat",
+           "numa_nodes", "numa_bw", "numa_lat", "numa_mem_bytes", "cpu_peak_sp_gflops", "cpu_peak_dp_gflops",
            "gpu_peak_sp_gflops", "gpu_peak_dp_gflops", "cpu_speedup", "gpu_speedup", "gpu_launch", "gpu_gap")
 NEEDED = ("id", "prefix", "suffix", "radical", "speed", "bw", "lat")
 HOLDERS = ("cluster", "host", "cabinet", "peer")
-SWITCHES = ("host_shared", "copies_messages")
+SWITCHES = ("host_shared", "peer_access", "copies_messages")
 COUNTS = ("cpus", "gpus", "spare_cores", "disks", "numa_nodes", "host_peers") + SWITCHES
 MOST_UNITS, MOST_BYTES = 1e6, 1e18  # as src/sim/machine.c has them
 KINDS = r"\w+:\d+-\d+(;\w+:\d+-\d+)*;?"

@@ -77,8 +77,10 @@ def description_of(library, machine):
                                                           " or ".join(inside[:5]) if inside else
                                                           "expected a file NAME.toml, or a calibration of StarPU's"))
     if name not in library.ready():
+        inside = calibrations_in(os.path.dirname(machine)) if os.path.dirname(machine) else []
         raise Refusal("platform: %s is no file and no ready machine; there are %s%s" % (
-            machine, ", ".join(library.ready()), near_file(machine)))
+            machine, ", ".join(library.ready()), "; calibrations of StarPU's there are " + ", ".join(inside[:5])
+            if inside else near_file(machine)))
     description = library.read(library.path(name))
     if nodes:
         description.override("nodes=" + nodes)
@@ -122,6 +124,8 @@ def from_place(share, machine):
     """For orrery run --sim: the path of a platform made of it, kept for the next run; None
     when it is no description."""
     library = Library(share)
+    if os.path.isdir(machine):
+        description_of(library, machine) # says what it has
     ready = re.fullmatch(r"([\w-]+)(?::(\d+))?", machine)
     if not (machine.endswith(".toml") or is_bus(machine)
             or (ready and ready.group(1) in library.ready())
@@ -131,7 +135,7 @@ def from_place(share, machine):
     writer = writer_of(library, machine, [])
     text = writer.text()
     for note in writer.shape.notes:
-        print("[orrery] %s: %s" % (machine, note), file=sys.stderr)
+        print("[orrery] %s%s" % ("" if note.startswith(machine) else machine + ": ", note), file=sys.stderr)
     base = cache_directory("platforms") or tempfile.gettempdir()
     stem = re.sub(r"[^\w-]", "-", os.path.basename(machine))
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]

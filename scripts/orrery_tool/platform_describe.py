@@ -34,7 +34,7 @@ NODE_KEYS = {
     "cpu_sp": "gflops", "cpu_dp": "gflops",
     "numa_per_socket": "count", "numa_bandwidth": "bandwidth", "numa_latency": "time",
     "memory": "bytes", "host_bandwidth": "bandwidth", "host_shared": "count",
-    "host_peers": "count", "gpu": "text", "gpu_model": "text",
+    "host_peers": "count", "peer_access": "count", "gpu": "text", "gpu_model": "text",
     "gpus": "count", "gpu_memory": "bytes", "gpu_sp": "gflops", "gpu_dp": "gflops", "gpu_kernels": "text",
     "gpu_launch": "time", "gpu_gap": "time", "gpu_launches": "text",
     "pcie_bandwidth": "bandwidth", "pcie_latency": "time", "nvlink_bandwidth": "bandwidth",
@@ -195,7 +195,9 @@ def figure_of(where, origin, name, kind, value):
             raise Refusal("%s: %s is %s, expected %s%s" % (
                 where, name, shown(value), " or ".join("\"%s\"" % word for word in kind),
                 "; did you mean \"%s\"?" % near[0] if near else
-                "; the kind of its links is said by link = \"HDR\"" if name == "network" else ""))
+                "; the kind of its links is said by link = \"%s\"" % (
+                    "1G-Ethernet" if re.search("ethernet|giga|gbe", str(plain)) else "HDR")
+                if name == "network" else ""))
         return Figure(plain, where, origin)
     quantity = read_quantity(kind, value)
     if kind == "count" and type(value) is int and value < 0:
@@ -295,7 +297,10 @@ class Description:
         table, _, key = name.rpartition(".")
         if not equals or table not in ("", "node"):
             raise Refusal("platform: \"%s\" is no file and no ready machine (\"orrery platform "
-                          "--list\"), and no NAME=VALUE or node.NAME=VALUE" % text)
+                          "--list\"), and no NAME=VALUE or node.NAME=VALUE%s" % (
+                              text, "; did you mean -o %s?" % text if text.endswith(".xml") else
+                              "; did you mean %s=VALUE?" % text if text in TOP_KEYS else
+                              "; did you mean node.%s=VALUE?" % text if text in NODE_KEYS else ""))
         keys = NODE_KEYS if table else TOP_KEYS
         if key not in keys and not table and key in NODE_KEYS:
             raise Refusal("platform: %s: it is of a node; say node.%s" % (text, text))
@@ -338,7 +343,9 @@ class Library:
         name = known.get(figure.value.lower())
         if not name:
             near = [key for key in known if figure.value.lower() in key] or \
+                [key for key in known if key in re.split(r"[^a-z0-9-]+", figure.value.lower())] or \
                 difflib.get_close_matches(figure.value.lower(), known, 1, 0.5)
+            near = near or ["1g-ethernet"] * (table == "link" and figure.value.lower() in ("gigabit", "gbe", "1gbe"))
             raise Refusal("%s: there are no figures of the %s \"%s\"%s; known %s are %s, or say "
                           "its own figures instead of %s: %s" % (
                               figure.where, table, figure.value, "; did you mean \"%s\"?"

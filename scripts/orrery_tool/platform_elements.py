@@ -46,6 +46,7 @@ SHAPES = {
 }
 # What is spoken of a GPU says nothing where there is none
 OF_GPUS = ("gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "host_shared", "host_peers", "nvlink_bw",
+           "peer_access",
            "gpu_peak_sp_gflops", "gpu_peak_dp_gflops", "gpu_kernels", "gpu_speedup", "gpu_launch", "gpu_gap",
            "gpu_launches")
 # How others call what has a name here

@@ -78,7 +78,7 @@ def units_meant(kind, number, word):
             return [(prefix or "G") + "bit/s", (prefix or "G") + "B/s"]
     if kind == "bytes" and re.fullmatch(r"[kmgtp]?i?(b|byte|bytes|bit|o)?", lower):
         return [(prefix or "G") + "B"]
-    if kind == "gflops" and re.fullmatch(r"[kmgtp]?(f|flop|flops|flops/sec)?", lower):
+    if kind == "gflops" and re.fullmatch(r"[kmgtp]?(f|flop|flops|flops?/s|flops/sec)?", lower):
         return [(prefix or "G") + "Flop/s"]
     if kind == "time":
         for unit, start in (("ms", "ms|milli"), ("ns", "n"), ("us", "u|µ|μ|micro|$"),
@@ -109,6 +109,8 @@ def meant(kind, value):
         return ""
     if kind == "gflops" and found.group(2).lower().endswith("hz"):
         return "; cycles per second times the operations of a cycle: 2.5 GHz with 16 are 40 GFlop/s"
+    if kind == "time" and not found.group(2) and float(found.group(1).replace(",", ".")) < 1e-2:
+        return "; did you mean \"%g us\"?" % (1e6 * float(found.group(1).replace(",", "."))) # as bare, in seconds
     said = ["\"%s %s\"" % (found.group(1).replace(",", "."), unit)
             for unit in units_meant(kind, *found.group(1, 2))]
     return "; did you mean %s?" % " or ".join(said) if said else ""
@@ -154,6 +156,8 @@ def toml_remedy(line, words):
         return "comments begin with #"
     if "twice" in words:
         return "leave one out"
+    if "Illegal character '\\n'" in words and line.count('"') % 2:
+        return "a quotation mark is missing: %s\"" % re.sub(r"\s*(#.*)?$", "", line)
     if "Unclosed array" in words:
         return "a \"]\" is missing before it"
     if line.startswith(("{", "<")):
@@ -165,6 +169,10 @@ def toml_remedy(line, words):
         return "say its value behind the ="
     counted = bare and re.fullmatch(r"(\d+) +(nodes?|hosts?|sockets?|cores?|cpus?|workers?|gpus?|ports?|disks?)",
                                     bare.group(2), re.I)
+    if not counted and bare and bare.group(1) in ("nodes", "gpus", "sockets", "cores", "workers", "disks"):
+        counted = re.match(r"(\d+)\b", bare.group(2))
+        if not counted:
+            return "expected a whole number: %s = 4" % bare.group(1)
     if counted:
         return "a number of things has no unit: %s = %s" % (bare.group(1), counted.group(1))
     if bare:

@@ -13,7 +13,7 @@ MAX_GPUS, MAX_NUMAS = 16, 8                        # of the library: STARPU_MAXC
 COUNTS = {                 # name: (least, most); others 0 to MOST_UNITS
     "nodes": (1, MAX_NODES), "sockets": (1, MOST_UNITS), "cores": (1, MOST_UNITS),
     "workers": (1, MOST_UNITS), "numa_per_socket": (1, MAX_NUMAS), "gpus": (0, MAX_GPUS),
-    "host_shared": (0, 1), "copies_messages": (0, 1), "host_peers": (0, 2),
+    "host_shared": (0, 1), "copies_messages": (0, 1), "host_peers": (0, 2), "peer_access": (0, 1),
     "switch_ports": (2, MOST_UNITS), "chassis": (1, MOST_UNITS), "routers": (1, MOST_UNITS),
     "nodes_per_router": (1, MOST_UNITS), "router_links": (1, MOST_UNITS),
     "chassis_links": (1, MOST_UNITS), "group_links": (1, MOST_UNITS),
@@ -37,6 +37,7 @@ USUAL = (
     ("gflops", "cpu_.*", (1e-3, 1e4), "GFlop/s", "1 MFlop/s to 10 TFlop/s of a core"),
     ("gflops", "gpu_.*", (1, 1e7), "GFlop/s", "1 GFlop/s to 10 PFlop/s"),
 )
+MOST_OF_A_ROOM_S = 2e-3
 EXAMPLES = {"bandwidth": "10 GB/s", "time": "1.5 us", "bytes": "64 GB", "gflops": "20 GFlop/s"}
 # network: the keys that it alone has
 SHAPES = {
@@ -50,7 +51,7 @@ MAX_PIECES = 32            # WIRE_MAX_PIECES of src/sim
 NEEDS = {
     "gpus": ("gpu_model", "gpu_memory", "gpu_sp", "gpu_dp", "gpu_launch", "gpu_gap", "gpu_launches",
              "pcie_bandwidth", "pcie_latency",
-             "nvlink_bandwidth", "host_bandwidth", "host_shared", "host_peers"),
+             "nvlink_bandwidth", "host_bandwidth", "host_shared", "host_peers", "peer_access"),
     "disks": ("disk_read_bandwidth", "disk_write_bandwidth", "disk_latency"),
 }
 
@@ -202,6 +203,10 @@ def unlikely(top, nodes):
     if link and backbone and backbone.value < link.value:
         yield "%s: all share a backbone of %g GB/s, less than one link of %g GB/s has" % (
             backbone.where, backbone.value / 1e9, link.value / 1e9)
+    latency = top.get("latency")
+    if latency and is_said(latency) and MOST_OF_A_ROOM_S < latency.value <= usual("time", "latency")[0][1]:
+        yield "%s: latency is %g ms, as between towns; is that meant? In one room it is 0.5 to 100 us" % (
+            latency.where, 1e3 * latency.value)
     for node in nodes:
         pcie, gpus = node.figures.get("pcie_bandwidth"), node.value("gpus", 0)
         if gpus and pcie and link and is_said(link) and link.value > 2 * gpus * pcie.value:
@@ -222,14 +227,10 @@ def node_notes(node, cores_of_cpu):
         yield "nothing says how many cores a node has: 1 is taken; say cores = 16"
     cores = figures.get("cores")
     if cores and cores_of_cpu and cores.value > cores_of_cpu:
-        yield "%s: cores is %d, and a socket of the %s has %d" % (
+        yield "%s: cores is %d, and a socket of the %s has %d; cores are those of one socket" % (
             cores.where, cores.value, figures["cpu"].value, cores_of_cpu)
-    if "machine" in figures and cores:
-        yield "%s: cores do not change the %d workers that StarPU found; say workers" % (
-            cores.where, figures["workers"].value)
     for name in ("workers", "spare_cores"):
-        if "cores" in figures and name in figures and "machine" not in figures \
-                and figures[name].value > node.cores():
+        if "cores" in figures and name in figures and figures[name].value > node.cores():
             yield "%s: %s is %d, and a node has %d cores" % (
                 figures[name].where, name, figures[name].value, node.cores())
     if "gpu" in figures and figures["gpus"].where == figures["gpu"].where:

@@ -9,6 +9,8 @@ import statistics
 from orrery_tool.platform_describe import Figure
 from orrery_tool.platform_check import MOST_BYTES
 from orrery_tool.platform_limits import MOST_UNITS
+from orrery_tool.platform_quantities import BANDWIDTH_UNIT
+from orrery_tool.platform_units import TIMES, bandwidth
 from orrery_tool.words import Refusal
 
 SUFFIXES = (".platform.v4.xml", ".platform.xml", ".bandwidth", ".latency", ".config",
@@ -34,11 +36,24 @@ def is_bus(path):
 
 
 def number_of(text, where, what):
-    match = re.fullmatch(r"((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(f|Bps|s)?", text or "")
-    if not match:
-        raise Refusal("%s: %s, expected a number as StarPU writes it; have StarPU measure it again"
-                      % (where, "%s is \"%s\"" % (what, text) if text else "%s is missing" % what))
-    return float(match.group(1))
+    """SimGrid's units are those of who has changed a file by hand: StarPU writes Bps and s."""
+    match = re.fullmatch(r"((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(\w*)", text or "")
+    unit = match and UNITS[what](match.group(2))
+    if not unit:
+        raise Refusal("%s: %s, expected a number as StarPU writes it%s; have StarPU measure it again"
+                      % (where, "%s is \"%s\"" % (what, text) if text else "%s is missing" % what,
+                         SUCH[what] if match else ""))
+    return float(match.group(1)) * unit
+
+
+def bandwidth_unit(unit):
+    return (bandwidth("1" + unit) if BANDWIDTH_UNIT.fullmatch(unit) else None) if unit else 1
+
+
+# What a unit is of bytes, bytes/s or s; None: it is none.
+UNITS = {"memsize": lambda unit: None if unit else 1, "bandwidth": bandwidth_unit,
+         "latency": lambda unit: TIMES.get(unit) if unit else 1}
+SUCH = {"memsize": ", in bytes", "bandwidth": ", such as 12e9Bps", "latency": ", such as 8e-6s"}
 
 
 def place(path, tag, name):
@@ -70,8 +85,9 @@ class Bus:
         self.where, self.cpus, self.gpus = where, 0, 0
         self.model, self.memory = None, 0
         self.to, self.back, self.peer, self.latency = [], [], [], []
-        self.shared, self.crossings = 0, 0
+        self.shared, self.crossings, self.host = 0, 0, 0
         self.numas, self.numa_speeds, self.numa_latencies = 1, [], []
+        self.disks = []                # of each: bandwidth there and back, latency
         self.notes = []                # on what is not taken over
 
     def check(self):
@@ -87,6 +103,15 @@ class Bus:
                           "of %d GPUs; have StarPU measure it again"
                           % (self.where, len(self.to), len(self.back), self.gpus))
 
+    def unequal(self):
+        """A node has one figure for all its GPUs: spoken of where that is no good one."""
+        for what, figures in (("from main memory to the GPUs", self.to), ("back", self.back),
+                              ("between GPUs", self.peer)):
+            if figures and max(figures) > 1.5 * min(figures):
+                self.notes.append("%s: the links %s have %.3g to %.3g GB/s; all are taken to have their "
+                                  "mean, which GPUs with slower links do not reach"
+                                  % (self.where, what, 1e-9 * min(figures), 1e-9 * max(figures)))
+
     def others(self, counts):
         """What the library has no workers for.  counts: {kind of device: how many}"""
         for kind, number in counts.items():
@@ -94,21 +119,33 @@ class Bus:
                 self.notes.append("%s: %d %s devices are not taken over; only CUDA's are. Say gpu "
                                   "and gpus in [node] of a description" % (self.where, number, kind))
 
-    def figures(self):
+    def cores(self, sockets, figure):
+        """Of each socket; as StarPU, a node has a CPU worker on those that drive no GPU."""
+        if self.cpus % sockets or self.numas % sockets and self.numas > 1:
+            raise Refusal("%s: its %d CPUs with %d main memories are not those of %d sockets; leave "
+                          "sockets out" % (self.where, self.cpus, self.numas, sockets))
+        found = {"cores": figure(self.cpus // sockets, "CPUs")}
+        if self.gpus and self.cpus <= self.gpus:
+            found["workers"] = figure(1, "CPUs, of which none is left beside those that drive GPUs")
+        if self.numas > 1:
+            found["numa_per_socket"] = figure(self.numas // sockets, "NUMA nodes")
+        return found
+
+    def figures(self, sockets=1):
         """{name: Figure} of a node."""
         def figure(value, words):
             return Figure(value, self.where, "StarPU's calibration %s: %s"
                           % (os.path.basename(self.where), words))
-        found = {"workers": figure(self.cpus, "CPUs")}
+        found = self.cores(sockets, figure)
         name = re.sub(r"\.xml$", "", os.path.basename(stem_of(self.where)))
         found["cpu_model"] = figure(name, "where StarPU's models have this name")
-        if self.numas > 1:
-            found["numa_per_socket"] = figure(self.numas, "NUMA nodes, of a node with one socket")
-            if self.numa_speeds:
-                found["numa_bandwidth"] = figure(statistics.mean(self.numa_speeds),
-                                                 "between NUMA nodes")
-                found["numa_latency"] = figure(statistics.mean(self.numa_latencies),
-                                               "between NUMA nodes")
+        if self.numa_speeds:
+            found["numa_bandwidth"] = figure(statistics.mean(self.numa_speeds), "between NUMA nodes")
+            found["numa_latency"] = figure(statistics.mean(self.numa_latencies), "between NUMA nodes")
+        if self.disks:
+            found["disks"] = figure(len(self.disks), "DISK hosts")
+            for i, key in enumerate(("disk_write_bandwidth", "disk_read_bandwidth", "disk_latency")):
+                found[key] = figure(statistics.mean(disk[i] for disk in self.disks), "of its disks")
         found["gpus"] = figure(self.gpus, "CUDA devices")
         if not self.gpus:
             return found
@@ -120,7 +157,8 @@ class Bus:
         found["pcie_bandwidth"] = figure(
             (statistics.mean(self.to) + statistics.mean(self.back)) / 2,
             "mean of both directions")
-        found["host_bandwidth"] = figure(max(self.to + self.back), "the fastest link")
+        found["host_bandwidth"] = figure(self.host, "the link that all copies share") \
+            if self.host else figure(max(self.to + self.back), "the fastest link")
         found["pcie_latency"] = figure(statistics.mean(self.latency), "mean of both directions")
         if self.shared:
             found["host_shared"] = figure(1, "one link for both directions of all GPUs")
@@ -128,6 +166,8 @@ class Bus:
             found["host_peers"] = figure(self.crossings, "of that link in the route of two GPUs")
         if self.peer:
             found["nvlink_bandwidth"] = figure(statistics.mean(self.peer), "between GPUs")
+        elif self.gpus > 1:
+            found["peer_access"] = figure(0, "GPUs do not reach each other's memory")
         return found
 
 
@@ -150,31 +190,42 @@ def read_machine(path, root):
             if device.get(what) != properties.get(what):
                 bus.notes.append("%s: %s of %s is %s, and of %s %s; all are taken to be as %s" % (
                     path, what, name, device.get(what), cuda[0], properties.get(what), cuda[0]))
-    links = named(path, root, "link")
-    for name in cuda:
-        for missing in {"RAM-" + name, name + "-RAM"} - set(links):
-            raise Refusal("%s: there is no <link> \"%s\"; have StarPU measure it again"
-                          % (place(path, "host", name), missing))
+    disks = [name for name in hosts if re.fullmatch(r"DISK\d+", name)]
+    links, speeds = named(path, root, "link"), {}
+    for name in cuda + disks:
+        for missing in sorted({"RAM-" + name, name + "-RAM"} - set(links), reverse=True):
+            raise Refusal("%s: there is no <link> \"%s\"; %s" % (
+                place(path, "host", name), missing, "say it, or leave the host out"
+                if name in disks else "have StarPU measure it again"))
     for name, link in links.items():
-        ends = re.fullmatch(r"(RAM|CUDA\d+)-(RAM|CUDA\d+)", name)
+        ends = re.fullmatch(r"(RAM|CUDA\d+|DISK\d+)-(RAM|CUDA\d+|DISK\d+)", name)
         if not ends:
             continue
         where = place(path, "link", name)
-        if not set(ends.groups()) <= {"RAM", *cuda}:
+        if not set(ends.groups()) <= {"RAM", *cuda, *disks}:
             raise Refusal("%s: there is no <host> for one of its ends; have StarPU measure it again"
                           % where)
         speed = number_of(link.get("bandwidth"), where, "bandwidth")
         latency = number_of(link.get("latency"), where, "latency")
         if not speed > 0:
             raise Refusal("%s: bandwidth is 0; have StarPU measure it again" % where)
+        speeds[name] = speed, latency
+        if set(ends.groups()) & set(disks):
+            continue
         if "RAM" in ends.groups():
             (bus.to if ends.group(1) == "RAM" else bus.back).append(speed)
             bus.latency.append(latency)
         elif properties.get("memcpy_peer", "0") != "0":
             bus.peer.append(speed)
-    find_shared(bus, {(route.get("src"), route.get("dst")):
+    bus.disks = [(to, back, (there + here) / 2) for (to, there), (back, here) in (
+        (speeds["RAM-" + name], speeds[name + "-RAM"]) for name in disks)]
+    shared = find_shared(bus, {(route.get("src"), route.get("dst")):
                       [link.get("id") for link in route.iter("link_ctn")]
                       for route in root.iter("route")}, cuda)
+    for name in set(shared) & set(links):
+        where = place(path, "link", name)
+        speed = number_of(links[name].get("bandwidth"), where, "bandwidth")
+        bus.host = min(speed, bus.host or speed)
     return bus
 
 
@@ -187,14 +238,15 @@ def find_shared(bus, routes, cuda):
     between = [sum(link in shared for link in links) for ends, links in routes.items()
                if shared and set(ends) <= set(cuda)]
     bus.shared, bus.crossings = len(shared or ()), max(between, default=0)
+    return shared or ()
 
 
 def read_matrix(path):
     rows = []
     try:
-        with open(path, encoding="utf-8") as f:
+        with open(path, encoding="utf-8-sig") as f:
             for number, line in enumerate(f, 1):
-                if line.startswith("#") or not line.strip():
+                if not line.strip() or line.lstrip().startswith("#"):
                     continue
                 try:
                     rows.append([float(word) for word in line.split()])
@@ -210,10 +262,11 @@ def read_matrix(path):
 
 
 def read_counts(path):
-    """{what: how many} of "12 # Number of CPUs" and the like."""
+    """{what: how many} of "12 # Number of CPUs", and of "3 # Number of CUDA devices", as StarPU
+    1.3 has it, or "CUDA nodes", as 1.4."""
     counts = {}
     try:
-        with open(path, encoding="utf-8") as f:
+        with open(path, encoding="utf-8-sig") as f:
             for number, line in enumerate(f, 1):
                 match = re.match(r"\s*(\S*)\s*# Number of (.*\S)", line)
                 if match and not re.fullmatch("[0-9]{1,9}", match.group(1)):
@@ -221,7 +274,7 @@ def read_counts(path):
                                   "StarPU measure it again" % (path, number, match.group(2),
                                                                match.group(1)))
                 if match:
-                    counts[match.group(2)] = int(match.group(1))
+                    counts[re.sub(" (?:devices|nodes)$", "", match.group(2))] = int(match.group(1))
     except OSError as error:
         raise Refusal("%s cannot be read: %s; StarPU writes it beside the others of a bus "
                       "calibration" % (path, error.strerror)) from None
@@ -245,12 +298,42 @@ def between(rows, path, i, j, least):
     return value
 
 
+def goes_by_host(tables, numas, gpu, other):
+    """Without access of one GPU to the other's memory StarPU writes what both their links to the
+    host come to: the sum of the latencies and of the times of a byte."""
+    bandwidth, latency = tables
+    ways = [(i, j) for i in range(numas) for j in range(numas)]
+    return (any(math.isclose(bandwidth[gpu][other], 1 / (1 / bandwidth[gpu][i] + 1 / bandwidth[j][other]),
+                             rel_tol=1e-5) for i, j in ways) and
+            any(math.isclose(latency[gpu][other], latency[gpu][i] + latency[j][other],
+                             rel_tol=1e-5, abs_tol=2e-6) for i, j in ways))
+
+
+def read_peers(bus, tables, ends):
+    """The ways from GPU to GPU."""
+    gpus, by_host = range(bus.numas, bus.numas + bus.gpus), 0
+    for gpu in gpus:
+        for other in gpus:
+            if other != gpu and math.isfinite(tables[0][gpu][other]):
+                bus.peer.append(1e6 * between(tables[0], ends[0], gpu, other, 1e-3))
+                by_host += goes_by_host(tables, bus.numas, gpu, other)
+    if by_host == len(bus.peer):
+        bus.peer = []
+    elif by_host:
+        bus.notes.append("%s: %d of the %d ways between GPUs go through main memory, the others do not; "
+                         "all are taken to be direct and to have their mean"
+                         % (ends[0], by_host, len(bus.peer)))
+    if len(bus.peer) not in (0, bus.gpus * (bus.gpus - 1)):
+        bus.notes.append("%s: only %d of the ways between %d GPUs have a figure; all are taken to have "
+                         "their mean" % (ends[0], len(bus.peer), bus.gpus))
+
+
 def read_calibration(stem):
     """From STEM.config, STEM.bandwidth (MB/s) and STEM.latency (us): NUMA nodes, then GPUs."""
     bus, counts = Bus(stem), read_counts(stem + ".config")
-    bus.cpus, bus.gpus = counts["CPUs"], counts.get("CUDA devices", 0)
-    bus.numas = max(counts.get("NUMA nodes", 1), 1)
-    bus.others({kind: counts.get(kind + " devices", 0) for kind in ("OpenCL", "HIP")})
+    bus.cpus, bus.gpus = counts["CPUs"], counts.get("CUDA", 0)
+    bus.numas = max(counts.get("NUMA", 1), 1)
+    bus.others({kind: counts.get(kind, 0) for kind in ("OpenCL", "HIP")})
     ends, n = (stem + ".bandwidth", stem + ".latency"), bus.numas + bus.gpus
     tables = [read_matrix(end) for end in ends]
     for rows, end in zip(tables, ends):
@@ -267,12 +350,7 @@ def read_calibration(stem):
         bus.to.append(statistics.mean(speed for speed, _ in there))
         bus.back.append(statistics.mean(speed for speed, _ in back))
         bus.latency += [statistics.mean(latency for _, latency in way) for way in (there, back)]
-        for other in gpus:
-            if other != gpu and math.isfinite(tables[0][gpu][other]):
-                bus.peer.append(1e6 * between(tables[0], ends[0], gpu, other, 1e-3))
-    if len(bus.peer) not in (0, bus.gpus * (bus.gpus - 1)):
-        bus.notes.append("%s: only %d of the ways between %d GPUs have a figure; all are taken to have "
-                         "their mean" % (ends[0], len(bus.peer), bus.gpus))
+    read_peers(bus, tables, ends)
     pairs = [figures(i, j) for i in numas for j in numas if i != j]
     bus.numa_speeds, bus.numa_latencies = [s for s, _ in pairs], [l for _, l in pairs]
     return bus
@@ -291,8 +369,8 @@ def add_platform(bus, read_platform):
         if os.path.isfile(bus.where + end):
             there = read_machine(bus.where + end, read_platform(bus.where + end))
             if there.gpus == bus.gpus:
-                bus.shared, bus.crossings = there.shared, there.crossings
-                bus.model, bus.memory = there.model, there.memory
+                bus.shared, bus.crossings, bus.host = there.shared, there.crossings, there.host
+                bus.model, bus.memory, bus.disks = there.model, there.memory, there.disks
                 bus.peer = bus.peer if there.peer else []
             else:
                 bus.notes.append("%s has %d GPUs, and %s.config %d: it is left aside" % (
@@ -310,12 +388,14 @@ def bus_of(path, read_platform):
                           "RAM; give the directory bus/ and the name of the machine" % path)
         bus = read_machine(path, root)
         bus.check()
+        bus.unequal()
         return bus
     stem = stem_of(path)
     if is_bus(stem):
         bus = read_calibration(stem)
         add_platform(bus, read_platform)
         bus.check()
+        bus.unequal()
         return bus
     directory = path if os.path.isdir(path) else os.path.dirname(stem) or "."
     names = calibrations_in(directory)

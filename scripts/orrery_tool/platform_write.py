@@ -31,11 +31,11 @@ PROPERTIES = {
         "post_cost", "push_cost", "push_costs", "fetch_cost", "wake_cost", "main_wake_cost",
         "poll_wait", "switch_cost", "page_cost", "copy_factors", "small_copy_factors",
         "cold_costs", "exchange_cost", "lone_copy")},
-    "host_shared": "host_shared", "host_peers": "host_peers",
+    "host_shared": "host_shared", "host_peers": "host_peers", "peer_access": "peer_access",
     "nvlink_bw": "nvlink_bandwidth", "disks": "disks", "disk_read_bw": "disk_read_bandwidth",
     "disk_write_bw": "disk_write_bandwidth", "disk_lat": "disk_latency",
 }
-GPU_ONLY = ("gpu", "pcie", "host_", "nvlink")
+GPU_ONLY = ("gpu", "pcie", "host_", "peer_", "nvlink")
 # SimGrid's weights and windows of TCP, which figures that a ping-pong measured contain.
 EXACT = (("smpi/bw-factor", "0:1", "bandwidths are those that large messages reach"),
          ("smpi/lat-factor", "0:1", "latencies are those of messages, of any size"),
@@ -55,7 +55,7 @@ class Node:
             try:
                 bus = bus_of(path, read_platform)
                 self.notes += bus.notes
-                self.fill(bus.figures())
+                self.fill(bus.figures(self.value("sockets", 1)))
             except Refusal as refusal:
                 raise Refusal("%s%s" % ("" if path in machine.where else machine.where +
                                         ": machine: ", refusal)) from None
@@ -112,8 +112,8 @@ class Node:
             return self.figures["workers"]
         sockets, cores = self.value("sockets", 1), self.value("cores", 1)
         gpus = self.value("gpus", 0)
-        return Figure(sockets * cores - gpus, "", "%d sockets of %d cores%s" % (
-            sockets, cores, ", less one for each GPU, which drives it" if gpus else ""))
+        return Figure(sockets * cores - gpus, "", "%d socket%s of %d cores%s" % (
+            sockets, "s" * (sockets != 1), cores, ", less one for each GPU, which drives it" if gpus else ""))
 
     def numas(self):
         """What a node with several main memories says of them."""

@@ -8,6 +8,9 @@ import time
 from orrery_tool.words import write_text
 
 
+LEAST_UNKNOWN = 0.05       # of the time that is worth a remedy
+
+
 def scaled(value, units, step=1000.0):
     """1234567 as "1.23 M"."""
     for unit in units[:-1]:
@@ -45,12 +48,26 @@ def doubt_text(figures):
     error_s = float(figures["model_error"]) * work_s
     of_s = work_s - known["uncalibrated_s"] - known["once_s"] - unsure_s
     if error_s and of_s > 1e-9 * work_s:
-        parts.insert(0, "%sknown to +-%.2g %% from its measurements" % (
-            "" if of_s > work_s * (1 - 1e-9) else "%.3g %% of it " % (100 * of_s / work_s),
-            100 * error_s / of_s))
+        words = "known to +-%.2g %% from its measurements" % (100 * error_s / of_s) if error_s <= of_s \
+            else "hardly known from its measurements, which deviate or are of sizes far apart"
+        parts.insert(0, ("" if of_s > work_s * (1 - 1e-9) else "%.3g %% of it " % (100 * of_s / work_s)) + words)
     if not parts:
         return ""
     return "[orrery] the time of the tasks: %s\n" % ", ".join(parts)
+
+
+def remedy_text(figures):
+    """Which models to measure, where they leave much open, and not all the same."""
+    work_s = float(figures.get("work_s", 0))
+    if not work_s or figures["uncalibrated_tasks"] == figures["tasks"]:
+        return ""
+    found = [figures[name].split(" ", 2) for name in ("unknown_1", "unknown_2", "unknown_3") if name in figures]
+    largest = ["%s on %ss (%.3g %% of the time)" % (name, kind, 100 * float(seconds) / work_s)
+               for seconds, kind, name in found if float(seconds) > LEAST_UNKNOWN * work_s]
+    if not largest:
+        return ""
+    return "[orrery] least is known of %s: real runs with STARPU_CALIBRATE=1 at these sizes measure it " \
+        "(orrery help models)\n" % ", ".join(largest)
 
 
 def gpus_text(figures):
@@ -104,6 +121,6 @@ class Summary:
         energy_j = float(figures.get("energy_j", 0))
         if energy_j > 0:
             messages += ", " + scaled(energy_j, ["J", "kJ", "MJ", "GJ", "TJ"])
-        return "%s, %s\n%s%s[orrery] the simulation took %s s and %s" % (
-            first, messages, doubt_text(figures), gpus_text(figures), figures["wall_s"],
+        return "%s, %s\n%s%s%s[orrery] the simulation took %s s and %s" % (
+            first, messages, doubt_text(figures), remedy_text(figures), gpus_text(figures), figures["wall_s"],
             scaled(int(figures["peak_bytes"]), ["bytes", "KiB", "MiB", "GiB"], 1024.0))

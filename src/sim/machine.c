@@ -234,6 +234,7 @@ int machine_read(struct plat *plat)
 		{"host_bw", most, &unused},
 		{"host_shared", 1, &unused},
 		{"host_peers", 2, &unused},
+		{"peer_access", 1, &unused},
 		{"nvlink_bw", most, &unused},
 		{"disks", most_units, &unused},
 		{"disk_read_bw", most, &unused},
@@ -267,8 +268,7 @@ int machine_read(struct plat *plat)
 	cpu->memory = &main_memory_driver;
 	gpu->memory = &gpu_memory_driver;
 	say_nature(plat);
-	/* A GPU's kernels cannot run here: what really computes does so on CPU workers.
-	 */
+	/* A GPU's kernels cannot run here: what really computes runs on CPU workers. */
 	if (machine->executes)
 		gpu->count = 0;
 	copy_text(cpu->model, sizeof(cpu->model), property_of(plat, "cpu_model"));

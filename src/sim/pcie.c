@@ -85,6 +85,7 @@ struct pcie {
 	double updated_s, latency_s, numa_latency_s;
 	unsigned nmains, ngpus;
 	int has_peer_links, has_shared_host, ncrossings, costs, nlinks;
+	int stages_peers; /* copies between GPUs stop in main memory */
 	double queue_s, malloc_s;
 	struct gpu gpus[STARPU_MAXCUDADEVS];
 	struct path *paths;  /* by both memories; NULL before the first copy */
@@ -478,6 +479,8 @@ struct pcie *pcie_new(struct plat *plat)
 	pcie->nmains = (unsigned)nmains;
 	pcie->ngpus = (unsigned)gpus->count;
 	pcie->has_peer_links = rates[RATE_PEER] > 0;
+	pcie->stages_peers =
+		!pcie->has_peer_links && machine_property(plat, "peer_access", 1) < 1;
 	pcie->has_shared_host = machine_property(plat, "host_shared", 0) > 0;
 	pcie->ncrossings =
 		(int)fmin(machine_property(plat, "host_peers", 0), MOST_CROSSINGS);
@@ -501,11 +504,15 @@ void pcie_free(struct pcie *pcie)
 	free(pcie);
 }
 
-/* Between GPUs without links of their own, through the host's. */
+/* Between GPUs without links of their own, through the host's, unless they cannot reach
+ * each other. */
 int pcie_reaches(struct plat *plat, unsigned from, unsigned to)
 {
-	unsigned n = plat->pcie->nmains + plat->pcie->ngpus;
+	const struct pcie *pcie = plat->pcie;
+	unsigned n = pcie->nmains + pcie->ngpus;
 
+	if (pcie->stages_peers && is_gpu(pcie, from) && is_gpu(pcie, to))
+		return 0;
 	return from < n && to < n;
 }
 

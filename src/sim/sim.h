@@ -451,6 +451,10 @@ void progress_show(struct progress *progress, struct sim *sim);
 void summary_open(struct sim *sim, const struct knobs *knobs);
 /* A node closes: count what it has done. */
 void summary_add(struct summary *summary, const struct node *node);
+/* A task takes what an estimate says, of which something may not be known. */
+void summary_unknown(struct sim *sim, const struct worker *worker,
+		     const struct starpu_task *task,
+		     const struct model_estimate *estimate);
 /* The simulation ends: write the file, when one is wanted. */
 void summary_write(struct sim *sim);
 

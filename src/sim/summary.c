@@ -9,12 +9,22 @@
 
 #include "base/newfile.h"
 #include "base/process.h"
+#include "core/task/task.h"
 #include "sim.h"
 
 /*
  * summary.c - the figures of a whole run: of all ranks, and of all lives of the library
  * from the program's start to its end, for the launcher that asked by ORRERY_SUMMARY.
  */
+enum { MOST_UNKNOWN = 32, UNKNOWN_WRITTEN = 3 };
+
+/* How much of its tasks' time nobody knows, of a model on a kind of worker. */
+struct unknown {
+	char name[64];
+	enum starpu_worker_archtype type;
+	double seconds;
+};
+
 struct summary {
 	char *path; /* "": not wanted */
 	int nranks; /* most at a time */
@@ -31,6 +41,8 @@ struct summary {
 	int noise_seed;
 	int has_master;  /* of slaves, which are nodes that take its tasks as they come */
 	char policy[32]; /* of the last node, or of the master */
+	int nunknown;
+	struct unknown unknown[MOST_UNKNOWN];
 };
 
 /* The library opens on a rank. */
@@ -95,6 +107,70 @@ static int add_tasks(struct summary *summary, const struct node *node)
 	return is_master;
 }
 
+static const char *measured_name(const struct starpu_task *task)
+{
+	const struct starpu_codelet *cl = task->cl;
+	const char *symbol = cl && cl->model ? cl->model->symbol : NULL;
+
+	return symbol && *symbol ? symbol : task_name(task);
+}
+
+/* Ranks have names of their own: they are compared by what they say.  Those for which
+ * there is no place are few, and the last. */
+void summary_unknown(struct sim *sim, const struct worker *worker,
+		     const struct starpu_task *task,
+		     const struct model_estimate *estimate)
+{
+	struct summary *summary = sim->summary;
+	double seconds = model_estimate_unknown_s(estimate);
+	const char *name;
+	int i = 0;
+
+	if (!summary || !*summary->path || !(seconds > 0) ||
+	    !(name = measured_name(task)))
+		return;
+	while (i < summary->nunknown &&
+	       (summary->unknown[i].type != worker->type ||
+		strncmp(summary->unknown[i].name, name,
+			sizeof(summary->unknown[i].name) - 1) != 0))
+		i++;
+	if (i == MOST_UNKNOWN)
+		return;
+	if (i == summary->nunknown) {
+		summary->nunknown++;
+		summary->unknown[i].type = worker->type;
+		snprintf(summary->unknown[i].name, sizeof(summary->unknown[i].name), "%s",
+			 name);
+	}
+	summary->unknown[i].seconds += seconds;
+}
+
+static int compare_unknown(const void *a, const void *b)
+{
+	const struct unknown *x = a, *y = b;
+
+	return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+}
+
+/* The largest.  Lines have one '='. */
+static void write_unknown(const struct summary *summary, FILE *file)
+{
+	struct unknown sorted[MOST_UNKNOWN];
+	int n = summary->nunknown;
+
+	memcpy(sorted, summary->unknown, sizeof(sorted));
+	qsort(sorted, (size_t)n, sizeof(*sorted), compare_unknown);
+	for (int i = 0; i < n && i < UNKNOWN_WRITTEN; i++) {
+		for (char *at = sorted[i].name; *at; at++)
+			if (*at == '=' || (unsigned char)*at < ' ' ||
+			    (unsigned char)*at >= 127)
+				*at = '?';
+		fprintf(file, "unknown_%d=%.9g %s %s\n", i + 1, sorted[i].seconds,
+			sorted[i].type == STARPU_CPU_WORKER ? "CPU" : "GPU",
+			sorted[i].name);
+	}
+}
+
 void summary_add(struct summary *summary, const struct node *node)
 {
 	int is_master;
@@ -146,6 +222,7 @@ static int write_file(const struct summary *summary)
 		summary->doubt.variance_s2, summary->doubt.mean_error_s,
 		model_doubt_error(&summary->doubt), summary->energy_j, summary->gpus,
 		summary->gpu_tasks, summary->noise, summary->noise_seed);
+	write_unknown(summary, newfile.file);
 	return newfile_close(&newfile);
 }
 

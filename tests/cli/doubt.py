@@ -18,9 +18,13 @@ N, MEAN_US, DEVIATION_US, NSAMPLE, NBETWEEN, BETWEEN_US = 30, 1000.0, 50.0, 25, 
 WORK_US = N * MEAN_US + NBETWEEN * BETWEEN_US
 
 
+def widened_us(nsample):
+    return DEVIATION_US * math.sqrt(nsample / (nsample - 1)) / (1 - 0.4557 / (nsample - 1))
+
+
 def error_us(nsample, fixed_us=0):
     """The formula of doc/simulation.md; fixed_us: what is off between sizes."""
-    deviation = DEVIATION_US * math.sqrt(nsample / (nsample - 1)) / (1 - 0.4557 / (nsample - 1))
+    deviation = widened_us(nsample)
     return math.hypot(math.sqrt(N) * deviation, N * deviation / math.sqrt(nsample) + fixed_us)
 
 
@@ -70,6 +74,10 @@ def sure(suite):
                   "[orrery] the time of the tasks: 60 %% of it known to +-%.2g %% from its "
                   "measurements, 40 %% of it extrapolated with an unknown error\n"
                   % (100 * ERROR_US / (N * MEAN_US)) in output, output)
+    mean_error_us = math.sqrt(ERROR_US ** 2 - N * widened_us(NSAMPLE) ** 2)
+    suite.verdict("it_says_which_model_to_measure", "[orrery] least is known of doubt.model on CPUs "
+                  "(%.3g %% of the time): real runs with STARPU_CALIBRATE=1 at these sizes measure it"
+                  % (40 + 100 * mean_error_us / WORK_US) in output, output)
     seen = figures(suite, "recorded/summary")
     suite.verdict("its_figures_follow_the_formula",
                   abs(float(seen["model_error"]) * WORK_US / ERROR_US - 1) < 1e-3 and
@@ -104,6 +112,20 @@ def between(suite):
                   float(seen["unsure_s"]) == 0 and
                   ": known to +-%.2g %% from its measurements, 40 %% of it extrapolated\n"
                   % (100 * expected) in output, (seen, expected, output))
+
+
+def deviating(suite):
+    """Measurements that deviate by more than they say, and a size that is measured well."""
+    write_model(suite, NSAMPLE, ((1000, MEAN_US, 30 * MEAN_US), (2000, BETWEEN_US, 0.0)))
+    status, output = run(suite, "--trace", "deviating", "./doubt")
+    suite.verdict("a_large_error_is_no_figure", status == 0 and float(
+        figures(suite, "deviating/summary")["model_error"]) > 1 and
+        "[orrery] the time of the tasks: hardly known from its measurements, which deviate or are of sizes "
+        "far apart\n" in output and "least is known of doubt.model on CPUs (60 % of the time)" in output, output)
+    write_model(suite, NSAMPLE, ((1000, MEAN_US, DEVIATION_US), (2000, BETWEEN_US, 0.0)))
+    status, output = run(suite, "./doubt")
+    suite.verdict("what_is_known_well_needs_no_remedy", status == 0 and "known to +-" in output and
+                  "least is known" not in output, output)
 
 
 def measured_once(suite):
@@ -149,6 +171,7 @@ def main():
         sure(suite)
         surer(suite)
         between(suite)
+        deviating(suite)
         measured_once(suite)
         energy(suite)
         once(suite)

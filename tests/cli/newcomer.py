@@ -138,6 +138,7 @@ cold_costs = "0:4e-7;98304:1e-6"
 # laboratory: (what is replaced, by what, words of the refusal)
 MISTAKES = {
     "gpus": (
+        ("\"HDR\"", "\"HDR InfiniBand\"", [":3:", "did you mean \"HDR\"?"]),
         ("gpus = 4", "gpus = 4\nnvlink_latency = \"1 us\"", [":10:", "take pcie_latency, too"]),
         ("gpus = 4", "nics = 4", [":9:", "all ports of a node together"]),
         ("sockets = 2", "hyperthreading = true", [":6:", "cores are those that workers run on"]),
@@ -251,6 +252,14 @@ MISTAKES = {
         ("pcie_latency = \"10 us\"", "host_shared = 2", [":13:", "expected 0 or 1"]),
         ("pcie_latency = \"10 us\"", "host_shared = true", [":13:", "did you mean 1?"]),
         ("pcie_latency = \"10 us\"", "host_peers = 7", [":13:", "expected 0 to 2"]),
+        ("pcie_latency = \"10 us\"", "peer_access = 2", [":13:", "expected 0 or 1"]),
+        ("\"30 us\"", "\"0.00003\"", [":3:", "did you mean \"30 us\"?"]),
+        ("\"35 TFlop/s\"", "\"35,5 TFlop/s\"", [":10:", "did you mean \"35.5 TFlop/s\"?"]),
+        ("\"32 GB\"", "\"32 GB", [":6:", "a quotation mark is missing: memory = \"32 GB\""]),
+        ("gpus = 1", "gpus = 1 x RTX3090", [":7:", "a number of things has no unit: gpus = 1"]),
+        ("gpus = 1", "gpus = one", [":7:", "expected a whole number: gpus = 4"]),
+        ("bandwidth = \"1 GB/s\"", "link = \"gigabit\"", [":2:", "did you mean \"1G-Ethernet\"?"]),
+        ("nodes = 1\n", "nodes = 1\nnetwork = \"gigabit ethernet\"\n", [":2:", "link = \"1G-Ethernet\""]),
         ("gpus = 1\n", "", [":7:", "how many GPUs", "gpus = 1"]),
     ),
     "like": (
@@ -323,6 +332,7 @@ MISTAKES = {
 }
 # laboratory, what is replaced, by what, words that are said of what is taken nevertheless
 REMARKS = (
+    ("ethernet", "20 us", "20 ms", "lab.toml:4: latency is 20 ms, as between towns; is that meant?"),
     ("gpus", "512 GB", "512 B", "lab.toml:7: memory is 512 bytes; is that meant?"),
     ("gpus", "512 GB", "512 TB", "lab.toml:7: memory is 5.12e+14 bytes; is that meant?"),
     ("ethernet", "10 Gbit/s", "1 TB/s", "lab.toml:3: bandwidth is 1e+12 bytes per second; is that meant?"),
@@ -330,7 +340,7 @@ REMARKS = (
     ("ethernet", "cores = 12", "cores = 12000", "lab.toml:8: cores is 12000 to a socket; is that meant?"),
     ("numa", "3 GB/s", "3 TB/s", "lab.toml:10: disk_read_bandwidth is 3e+12 bytes per second"),
     ("gpus", "gpus = 4\n", "", "lab.toml:8: nothing says how many GPUs a node has: 1 is taken"),
-    ("gpus", "sockets = 2", "cores = 128", "lab.toml:6: cores is 128, and a socket of the epyc-7763"),
+    ("gpus", "sockets = 2", "cores = 128", "lab.toml:6: cores is 128, and a socket of the epyc-7763 has 64; cores are those of one socket"),
     ("ethernet", "20 us", "20 s", "lab.toml:4: latency is 20 seconds; is that meant?"),
     ("ethernet", "10 Gbit/s", "10 kB/s", "lab.toml:3: bandwidth is 10000 bytes per second"),
     ("ethernet", "cores = 12\n", "", "how many cores a node has: 1 is taken; say cores = 16"),
@@ -537,6 +547,10 @@ def changes(claims):
         claims.verdict(name, not refusal and "lab.toml" not in said, "%s %s" % (refusal, said))
     refusal = attempt(LABS["ethernet"], "gpus=4")[0]
     claims.verdict("figures_of_a_node", refusal and "say node.gpus=4" in refusal, refusal)
+    for word, remedy in (("lab.xml", "did you mean -o lab.xml?"), ("nodes", "did you mean nodes=VALUE?"),
+                         ("gpus", "did you mean node.gpus=VALUE?")):
+        refusal = attempt(LABS["ethernet"], word)[0]
+        claims.verdict("a_change_that_is_none_" + word, refusal and remedy in refusal, refusal)
     refusal, said, _ = attempt(LABS["mixed"], "nodes=10")
     claims.verdict("nodes_in_place_of_partitions", not refusal and "nodes=10 takes the place of the "
                    "partitions" in said, "%s %s" % (refusal, said))

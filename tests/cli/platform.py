@@ -440,6 +440,7 @@ def runs(suite):
     for name, line, says in (
             ("none_on_it", "node-0:0", ["host node-0 has 0 ranks"]),
             ("commas", "node-0,node-1", ["one host on each line"]),
+            ("counts", "node-0 2", ["did you mean node-0:2?"]),
             ("ranges", "node-[0-3]", ["one host on each line: node-0"]),
             ("domain", "node-1.lab.fr", ["are node-0 to node-3", "did you mean node-1?"])):
         suite.refuses("run_refuses_a_host_" + name, "run", "--sim", "ethernet:4", "-n", "2",

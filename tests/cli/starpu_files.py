@@ -8,8 +8,10 @@ import re
 import sys
 import tempfile
 
-from newcomer import Claims, attempt, start
+from newcomer import SRC, Claims, attempt, start
 from orrery_tool.app import models_of  # newcomer.py has said where
+from orrery_tool.platform_command import from_place
+from orrery_tool.words import Refusal
 
 CONFIG = """# Current configuration
 16 # Number of CPUs
@@ -18,6 +20,18 @@ CONFIG = """# Current configuration
 0 # Number of OpenCL devices
 0 # Number of MIC devices
 0 # Number of MPI devices
+"""
+# StarPU 1.4 calls all of them nodes, and has more kinds.
+CONFIG_OF_1_4 = """# Current configuration
+16 # Number of CPUs
+2 # Number of NUMA nodes
+2 # Number of CUDA nodes
+0 # Number of OpenCL nodes
+0 # Number of FPGA nodes
+1 # Number of Disk nodes
+0 # Number of MPI_MS nodes
+0 # Number of TCPIP_MS nodes
+0 # Number of HIP nodes
 """
 # Two NUMA nodes, then two GPUs, then what StarPU has room for.
 BANDWIDTH = """# to 0\t\tto 1\t\tto 2\t\tto 3\t\tto 4
@@ -99,6 +113,80 @@ def play(kind="config"):
                    % ("node.xml" if kind == "xml" else "node"))
 
 
+def props(platform):
+    return dict(re.findall(r"<prop id=\"(\w+)\" value=\"([^\"]*)\"", platform or ""))
+
+
+def versions(claims):
+    """What StarPU 1.4 calls otherwise, and what editors leave."""
+    expected = props(play()[2])
+    for claim, text in (("of_1_4", CONFIG_OF_1_4), ("of_windows", "\ufeff" + CONFIG.replace("\n", "\r\n"))):
+        write("config", text)
+        write("bandwidth", "\ufeff" + BANDWIDTH.replace("\n", "\r\n"))
+        refusal, said, platform = play()
+        claims.verdict("reads_a_config_" + claim, not refusal and not said and props(platform) == expected,
+                       "%s %s %s" % (refusal, said, props(platform)))
+    write("bandwidth", BANDWIDTH)
+    for kind in ("OpenCL", "HIP"):
+        write("config", CONFIG_OF_1_4.replace("2 # Number of CUDA", "0 # Number of CUDA").replace(
+            "0 # Number of " + kind, "2 # Number of " + kind))
+        refusal, said, _ = play()
+        claims.verdict("speaks_of_%s_of_1_4" % kind, not refusal and "2 %s devices are not taken" % kind
+                       in said, "%s %s" % (refusal, said))
+    write("config", CONFIG)
+
+
+def ways_between_gpus(claims):
+    """Where no GPU reaches another StarPU writes the sum of both ways."""
+    by_host = ["%e" % (1 / (1 / out + 1 / back)) for out, back in ((13000., 10000.), (11000., 12000.))]
+    rows = BANDWIDTH.replace("\t0.0\t9000.0", "\t0.0\t" + by_host[0])
+    latency = LATENCY.replace("\t0.0\t14.0", "\t0.0\t19.0")
+    write("bandwidth", rows)
+    write("latency", latency)
+    refusal, said, platform = play()
+    claims.verdict("one_way_by_the_host_is_spoken_of", not refusal and "1 of the 2 ways between GPUs go "
+                   "through main memory" in said and "nvlink_bw" in props(platform), "%s %s" % (refusal, said))
+    write("bandwidth", rows.replace("\t9000.0\t0.0", "\t%s\t0.0" % by_host[1]))
+    write("latency", latency.replace("\t14.0\t0.0", "\t19.0\t0.0"))
+    refusal, said, platform = play()
+    claims.verdict("ways_by_the_host_are_none_of_their_own", not refusal and not said and
+                   "nvlink_bw" not in props(platform) and props(platform)["peer_access"] == "0",
+                   "%s %s %s" % (refusal, said, props(platform)))
+    write("latency", LATENCY)
+    write("bandwidth", BANDWIDTH.replace("12000.0", "2000.0", 1))
+    refusal, said, _ = play()
+    claims.verdict("a_slow_link_is_spoken_of", not refusal and "from main memory to the GPUs have 6 to 11 GB/s"
+                   in said, "%s %s" % (refusal, said))
+    write("bandwidth", BANDWIDTH)
+
+
+DISK = """<host id="DISK0" power="1"/><link id="RAM-DISK0" bandwidth="400MBps" latency="2ms"/>
+<link id="DISK0-RAM" bandwidth="4Gbps" latency="1000us"/>
+</AS>"""
+
+
+def by_hand(claims):
+    """Who has added a disk, as StarPU's manual says, may have written units of SimGrid's."""
+    write("xml", HOSTS.replace("\"12000000000.0\"", "\"12GBps\"").replace("</AS>", DISK))
+    refusal, said, platform = play("xml")
+    found, expected = props(platform), {"pcie_bw": "12500000000", "disks": "1", "disk_lat": "0.0015",
+                                        "disk_read_bw": "500000000", "disk_write_bw": "400000000",
+                                        "gpu_model": "node"}
+    claims.verdict("disks_and_units_are_taken", not refusal and not said and
+                   {name: found.get(name) for name in expected} == expected, "%s %s %s" % (refusal, said, found))
+    write("xml", HOSTS.replace("</AS>", DISK.replace("DISK0-RAM", "DISK1-RAM")))
+    refusal = play("xml")[0]
+    claims.verdict("half_a_disk_is_refused", refusal and "<host> \"DISK0\": there is no <link> \"DISK0-RAM\"; "
+                   "say it, or leave the host out" in refusal, refusal)
+    write("xml", HOSTS)
+    for line, words in (("sockets = 5", ["not those of 5 sockets", "leave sockets out"]), ("sockets = 2", None),
+                        ("cores = 6", None)):
+        refusal, _, platform = attempt("nodes = 2\nlink = \"HDR\"\n[node]\nmachine = \"node\"\n%s\n" % line)
+        claims.verdict("beside_" + line.replace(" ", "_"), refusal and all(word in refusal for word in words)
+                       if words else props(platform).get("cpus") == ("4" if "cores" in line else "14"),
+                       "%s %s" % (refusal, props(platform)))
+
+
 # As StarPU writes it: all copies share the link of the host.
 ROUTES = "".join("<route src=\"%s\" dst=\"%s\">%s</route>\n" % (
     a, b, "".join("<link_ctn id=\"%s\"/>" % link for link in links)) for a, b, links in (
@@ -142,6 +230,14 @@ def models_beside(claims):
         refusal = start([name])[0]
         claims.verdict("says_what_is_in_" + os.path.basename(name), refusal and
                        "is a directory; with calibrations of StarPU's: say %s" % stem in refusal, refusal)
+        try:
+            refusal = from_place(SRC, name)
+        except Refusal as said:
+            refusal = str(said)
+        claims.verdict("so_does_run_of_" + os.path.basename(name), refusal and "say %s" % stem in refusal, refusal)
+    refusal = start([stem[:-1]])[0]
+    claims.verdict("a_misspelt_calibration", refusal and "calibrations of StarPU's there are %s" % stem in refusal,
+                   refusal)
     base = os.path.abspath("sampling")
     found = [models_of(name) for name in (stem, stem + ".config", "lab.toml", "node", None)]
     claims.verdict("models_are_beside_the_bus", found == [[base]] * 3 + [[]] * 2, found)
@@ -155,7 +251,7 @@ def main():
             write(kind, text)
         refusal, said, platform = play()
         found = dict(re.findall(r"<prop id=\"(\w+)\" value=\"([^\"]*)\"", platform or ""))
-        expected = {"cpus": "16", "gpus": "2", "pcie_bw": "11500000000", "pcie_lat": "9.5e-06",
+        expected = {"cpus": "14", "gpus": "2", "pcie_bw": "11500000000", "pcie_lat": "9.5e-06",
                     "nvlink_bw": "9000000000", "numa_nodes": "2", "numa_bw": "21000000000"}
         wrong = {name: found.get(name) for name in expected if found.get(name) != expected[name]}
         claims.verdict("numa_nodes_come_before_gpus", not refusal and not said and not wrong,
@@ -179,6 +275,10 @@ def main():
         claims.verdict("other_devices_are_spoken_of", not refusal and "2 OpenCL devices" in said,
                        "%s %s" % (refusal, said))
         write("config", CONFIG)
+        versions(claims)
+        ways_between_gpus(claims)
+        write("xml", HOSTS)
+        by_hand(claims)
         beside_tables(claims)
         models_beside(claims)
         for changes, is_guess in ((["nodes=4"], True), (["nodes=4", "link=QDR"], False), ([], False)):

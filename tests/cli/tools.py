@@ -127,6 +127,15 @@ def display(home):
     shows("one_type_of_device", CUDA, "-s", "fitted", "-a", "cuda")
     for word in "cuda2", "cuda_2", "cuda2_impl0", "cuda2_impl0 (Comb1)":
         shows("one_device_%s" % word.split()[-1], CUDA, "-s", "fitted", "-a", word)
+    kinds = {1: "cuda", 2: "opencl", 3: "mic", 4: "max_fpga", 5: "mpi_ms", 6: "tcpip_ms", 7: "hip"}
+    with open(os.path.join(models, "kinds.there"), "w", encoding="ascii") as f:
+        f.write("45\n%d\n" % len(kinds) + "".join(
+            "1\n%d\n3\n1\n1\n0\n0 0 0 0 nan nan 0 0 0\nnan nan nan\n0\n" % kind for kind in kinds))
+    lines = ["# performance model for %s3_impl0 (Comb%d)\n" % (name, i) for i, name in enumerate(kinds.values())]
+    shows("kinds_have_starpus_names", "".join(lines), "-s", "kinds")
+    for line, name in zip(lines, kinds.values()):
+        shows("one_of_the_kind_" + name, line, "-s", "kinds", "-a", name + "3_impl0")
+    os.remove(os.path.join(models, "kinds.there"))
     with open(os.path.join(models, "unmeasured.there"), "w", encoding="ascii") as f:
         f.write("##################\n# Performance Model Version\n45\n\n####################\n"
                 "# COMBs\n# number of combinations\n0\n")

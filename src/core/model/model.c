@@ -562,6 +562,19 @@ double model_doubt_error(const struct model_doubt *doubt)
 	       doubt->work_s;
 }
 
+double model_estimate_unknown_s(const struct model_estimate *estimate)
+{
+	double off_s = estimate->error_s;
+
+	if (estimate->source == MODEL_ROOFLINE || off_s < 0 ||
+	    (estimate->source == MODEL_HISTORY && estimate->nsample == 1))
+		return estimate->seconds;
+	if (estimate->nsample > 1)
+		off_s += widened(estimate->deviation_s, estimate->nsample) /
+			 sqrt(estimate->nsample);
+	return fmin(estimate->seconds, off_s);
+}
+
 /* ---- Measurements ---------------------------------------------------- */
 
 void model_add(const struct model_query *query, double value, unsigned number)

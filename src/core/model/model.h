@@ -49,6 +49,8 @@ void model_doubt_add(struct model_doubt *doubt, const struct model_estimate *est
  * work.
  */
 double model_doubt_error(const struct model_doubt *doubt);
+/* Of a duration what nobody knows: all of it, or as much as its mean may be off. */
+double model_estimate_unknown_s(const struct model_estimate *estimate);
 
 struct model_store *model_store_new(const struct knobs *knobs);
 void model_store_free(struct model_store *store);

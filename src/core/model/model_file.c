@@ -494,18 +494,19 @@ int model_data_read(struct model_data *data, const char *path, int rank)
 
 static const char rule[] = "##########";
 
+const char *model_type_name(unsigned type)
+{
+	static const char *const names[] = {"cpu",      "cuda",   "opencl",   "mic",
+					    "max_fpga", "mpi_ms", "tcpip_ms", "hip"};
+
+	return type < sizeof names / sizeof *names ? names[type] : "device";
+}
+
 void model_print_arch(FILE *f, const struct starpu_perfmodel_arch *arch)
 {
-	static const char *const names[] = {"cpu",    "cuda",     "opencl", "max_fpga",
-					    "mpi_ms", "tcpip_ms", "hip"};
-
-	for (int i = 0; i < arch->ndevices; i++) {
-		unsigned type = arch->devices[i].type;
-
-		fprintf(f, "%s%s%d", i ? "_" : "",
-			type < sizeof names / sizeof *names ? names[type] : "device",
+	for (int i = 0; i < arch->ndevices; i++)
+		fprintf(f, "%s%s%d", i ? "_" : "", model_type_name(arch->devices[i].type),
 			arch->devices[i].devid);
-	}
 }
 
 static void write_arch(FILE *f, const struct model_arch *arch)

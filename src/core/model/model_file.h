@@ -88,6 +88,8 @@ int model_data_write(const struct model_data *data, const char *path, int rank);
 void model_data_clear(struct model_data *data);
 /* Wait for a lock of the file, F_RDLCK or F_WRLCK, also when signals come. */
 void model_file_lock(FILE *file, int type);
+/* As files name a type of devices: "cpu". */
+const char *model_type_name(unsigned type);
 /* Devices as files name them: "cpu0", "cuda1_cuda2". */
 void model_print_arch(FILE *f, const struct starpu_perfmodel_arch *arch);
 

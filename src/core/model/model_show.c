@@ -29,13 +29,24 @@ struct model_file *model_show_file(struct starpu_perfmodel *model)
 
 /* ---- which ----------------------------------------------------------- */
 
-/* "cuda" of "CUDA"; other machines' files may have devices that this library lacks. */
-static int is_type(const char *text, size_t length, enum starpu_worker_archtype type)
+/* How long a name of the type the text begins with, "cuda" of "CUDA1"; 0: with none. */
+static size_t begins_with(const char *text, const char *name)
+{
+	size_t length = name ? strlen(name) : 0;
+
+	return length && strncasecmp(name, text, length) == 0 &&
+			       strchr(":_0123456789 ", text[length])
+		       ? length
+		       : 0;
+}
+
+/* As files are commented, or as the library calls it: FPGA is max_fpga there. */
+static size_t is_type(const char *text, enum starpu_worker_archtype type)
 {
 	const struct device_type *row = device_type(type);
+	size_t length = begins_with(text, model_type_name(type));
 
-	return row && row->name && strlen(row->name) == length &&
-	       strncasecmp(row->name, text, length) == 0;
+	return length ? length : begins_with(text, row ? row->name : NULL);
 }
 
 /* Is it what the text names, "cuda", "cuda1", "cuda_1", "cpu:2", or a combination as it
@@ -43,11 +54,11 @@ static int is_type(const char *text, size_t length, enum starpu_worker_archtype 
 static int is_named(const struct starpu_perfmodel_device *device, const char *text,
 		    int implementation)
 {
-	size_t length = strcspn(text, ":_0123456789");
+	size_t length = is_type(text, device->type);
 	const char *at = text + length;
 	int number, used = 0;
 
-	if (!is_type(text, length, device->type))
+	if (!length)
 		return 0;
 	if (sscanf(at, "%*1[_]%d%n", &number, &used) == 1 ||
 	    sscanf(at, "%d%n", &number, &used) == 1) {
