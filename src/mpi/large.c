@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/task/deps.h"
 #include "mpi/engine_messages.h"
 #include "mpi/finish.h"
 #include "mpi/mpi.h"
@@ -428,9 +429,11 @@ void large_expect_end(const struct net_bulk *bulk, int step)
 	} else if (access && step == 1) {
 		orr_bring(access->datum);
 		orr_bring(access->copy);
-	} else if (access && access->datum) {
+	} else if (access && step == 2 && access->datum) {
 		orr_bring(access->datum->body);
 		orr_bring(&access->datum->body->valid);
+	} else if (access && access->datum) {
+		deps_expect_next_access(access);
 	}
 }
 

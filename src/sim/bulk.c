@@ -89,6 +89,21 @@ static void expect_half(const struct net_bulk *bulk)
 		orr_bring((const char *)bulk + line * ORR_LINE_BYTES);
 }
 
+/* The transfer will end soon. */
+static void expect(void *arg, int step)
+{
+	const struct pair *pair = arg;
+
+	if (step == 0) {
+		net_expect(pair->from, pair->to, pair->plat);
+		orr_bring(&pair->from->net.owner);
+		expect_half(pair->get);
+		expect_half(pair->put);
+	} else {
+		expect_end(pair, step - 1);
+	}
+}
+
 static void on_arrival(void *arg)
 {
 	struct pair *pair = arg;
@@ -165,6 +180,7 @@ static void start_pair(struct pair *pair)
 		.bytes = bytes,
 		.start_s = put_s > get_s ? put_s : get_s,
 		.done = on_arrival,
+		.expect = expect,
 		.arg = pair,
 	};
 

@@ -149,8 +149,12 @@ static struct plat_timer *take_due(struct sim *sim)
 
 	if (heap->count > 0 &&
 	    (entry ? heap_first_is_before(heap, entry->date_s, entry->order)
-		   : heap_first_date_s(heap) <= sim->now_s))
-		return dates_pop(&sim->calendar);
+		   : heap_first_date_s(heap) <= sim->now_s)) {
+		struct plat_timer *event = dates_pop(&sim->calendar);
+
+		scout_look(&sim->scout, &sim->calendar);
+		return event;
+	}
 	if (!entry)
 		return NULL;
 	remove_due(sim, entry);

@@ -224,6 +224,8 @@ static void expect(void *arg, int step)
 	const struct net_group *group = packet->group;
 	int peer = packet->peer, rank = packet->rank;
 
+	if (step >= EXPECT_STEPS)
+		return;
 	packet->nexpected = step + 1;
 	if (step == 0) {
 		orr_bring(packet->channel);
@@ -238,6 +240,16 @@ static void expect(void *arg, int step)
 		packet->expect(packet->owner, rank, packet->data + sizeof(struct piece),
 			       step);
 }
+
+static int expect_received(const struct plat_timer *timer, unsigned step)
+{
+	struct packet *packet = ORR_CONTAINER(timer, struct packet, received);
+
+	expect(packet, (int)step);
+	return step + 1 < EXPECT_STEPS;
+}
+
+const struct scout_kind scout_packet_received = {on_received, expect_received};
 
 /* The bytes are there. */
 static void on_arrival(void *arg)
@@ -337,6 +349,19 @@ void packet_on_sent(struct plat_timer *timer)
 	if (net->sending && !calendar_has(&net->sent))
 		calendar_add(net->sim, &net->sent, *sent_date(net->sending));
 }
+
+static int expect_sent(const struct plat_timer *timer, unsigned step)
+{
+	const struct sim_net *net = ORR_CONTAINER(timer, const struct sim_net, sent);
+
+	if (net->sending && step == 0)
+		orr_bring_lines(net->sending, 3 * ORR_LINE_BYTES);
+	else if (net->sending)
+		orr_bring(net->sending->sender);
+	return step < 1;
+}
+
+const struct scout_kind scout_packet_sent = {packet_on_sent, expect_sent};
 
 /* What sending to a peer looks at: most nodes and routes are far away. */
 static void expect_peer(const struct sim_net *net, int peer, int is_second)

@@ -31,11 +31,21 @@ _Static_assert(offsetof(struct sim, in_kernel) == offsetof(struct sim_asked, in_
 		       offsetof(struct sim_rank, node) == 0,
 	       "plat_self_at_once() reads the head of struct sim");
 
+/* The most frequent first. */
+static const struct scout_kind *const scouted[] = {&scout_flow_ends,
+						   &scout_flow_enters,
+						   &scout_packet_sent,
+						   &scout_packet_received,
+						   &scout_task_end,
+						   &scout_worker_step,
+						   NULL};
+
 struct sim *sim_get(void)
 {
 	if (!the_sim) {
 		the_sim = orr_alloc(sizeof(*the_sim));
 		the_sim->process = getpid();
+		the_sim->scout.kinds = scouted;
 	}
 	return the_sim;
 }

@@ -109,6 +109,11 @@ static void make_room(struct region *region, unsigned nuses)
 			region->least_levels,
 			(region->tanks_capacity / REGION_BLOCK + LEVELS_AT_ONCE) *
 				sizeof(*region->least_levels));
+		region->group_levels = orr_realloc(
+			region->group_levels,
+			(region->tanks_capacity / REGION_BLOCK / REGION_BLOCK + 1 +
+			 LEVELS_AT_ONCE) *
+				sizeof(*region->group_levels));
 	}
 }
 
@@ -347,19 +352,32 @@ static double least_of(const struct region *region, unsigned block)
 			   n < REGION_BLOCK ? n : REGION_BLOCK);
 }
 
-static unsigned nblocks(const struct region *region)
+static unsigned blocks_of(unsigned n)
 {
-	return (region->ntanks + REGION_BLOCK - 1) / REGION_BLOCK;
+	return (n + REGION_BLOCK - 1) / REGION_BLOCK;
+}
+
+/* Of a group of blocks. */
+static double least_in(const struct region *region, unsigned group)
+{
+	unsigned n = blocks_of(region->ntanks) - group * REGION_BLOCK;
+
+	return least_among(region->least_levels + group * REGION_BLOCK,
+			   n < REGION_BLOCK ? n : REGION_BLOCK);
 }
 
 static void prepare_blocks(struct region *region)
 {
-	unsigned end = nblocks(region);
+	unsigned end = blocks_of(region->ntanks), ngroups = blocks_of(end);
 
 	for (unsigned b = 0; b < end; b++)
 		region->least_levels[b] = least_of(region, b);
 	for (; end % LEVELS_AT_ONCE != 0; end++)
 		region->least_levels[end] = INFINITY;
+	for (unsigned g = 0; g < ngroups; g++)
+		region->group_levels[g] = least_in(region, g);
+	for (; ngroups % LEVELS_AT_ONCE != 0; ngroups++)
+		region->group_levels[ngroups] = INFINITY;
 }
 
 /* Those that cannot be full before all residents have met their bounds never are. */
@@ -386,31 +404,31 @@ static void prepare(struct region *region)
 		prepare_blocks(region);
 }
 
-/* Of the tanks from first on; there is one. */
-static unsigned first_from(const struct region *region, unsigned first, double level)
+/* There is one. */
+static unsigned first_from(const double *levels, unsigned first, double level)
 {
-	const double *at = region->full_levels + first;
-
-	while (*at > level)
-		at++;
-	return (unsigned)(at - region->full_levels);
+	while (levels[first] > level)
+		first++;
+	return first;
 }
 
 /* Levels rise while others are rated, so what is known of a block is never too much. */
 static unsigned first_of_many(struct region *region, double *level)
 {
-	const double *least_levels = region->least_levels;
+	unsigned ngroups = blocks_of(blocks_of(region->ntanks));
 
 	for (;;) {
-		double least = least_among(least_levels, nblocks(region));
-		unsigned block = 0;
+		double least = least_among(region->group_levels, ngroups);
+		unsigned group = first_from(region->group_levels, 0, least);
+		unsigned block =
+			first_from(region->least_levels, group * REGION_BLOCK, least);
 
-		while (least_levels[block] > least)
-			block++;
 		*level = least_of(region, block);
 		if (*level <= region->least_levels[block])
-			return first_from(region, block * REGION_BLOCK, *level);
+			return first_from(region->full_levels, block * REGION_BLOCK,
+					  *level);
 		region->least_levels[block] = *level;
+		region->group_levels[group] = least_in(region, group);
 	}
 }
 
@@ -421,7 +439,7 @@ static unsigned first_full(struct region *region, double *level)
 		return first_of_many(region, level);
 	*level = region->ntanks > 0 ? least_among(region->full_levels, region->ntanks)
 				    : INFINITY;
-	return *level < INFINITY ? first_from(region, 0, *level) : 0;
+	return *level < INFINITY ? first_from(region->full_levels, 0, *level) : 0;
 }
 
 static void rate_resident(struct region *region, struct resident *resident, double level,
@@ -556,5 +574,6 @@ void region_free(struct region *region)
 	free(region->tanks);
 	free(region->full_levels);
 	free(region->least_levels);
+	free(region->group_levels);
 	free(region->draws);
 }

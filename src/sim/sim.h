@@ -24,6 +24,7 @@
 #include "kernel.h"
 #include "plat/net.h"
 #include "plat/plat.h"
+#include "scout.h"
 
 struct arena;
 struct wire;
@@ -88,6 +89,7 @@ struct sim {
 	uintptr_t asking_page;
 	struct sim_rank *asking_rank;
 	struct dates calendar;
+	struct scout scout;             /* of its next events */
 	struct begun begun[SIM_NBEGUN]; /* a ring; see expect_begun() [workers.c] */
 	unsigned nbegun;
 	struct due due;      /* only in kernel context */
@@ -316,6 +318,10 @@ static inline int calendar_has(const struct plat_timer *event)
 {
 	return event->entry.place != 0;
 }
+
+/* What those of workers.c, solver.c and packet.c will look at. */
+extern const struct scout_kind scout_task_end, scout_worker_step, scout_flow_enters,
+	scout_flow_ends, scout_packet_received, scout_packet_sent;
 
 /* ---- quiet.c --------------------------------------------------------- */
 

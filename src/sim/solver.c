@@ -409,6 +409,57 @@ static void on_enter(struct plat_timer *timer)
 	}
 }
 
+/* The first flow's owner is told at the end: its steps come behind the stream's. */
+static int expect_flow_ends(const struct plat_timer *timer, unsigned step)
+{
+	const struct stream *stream = ORR_CONTAINER(timer, const struct stream, event);
+	const struct flow *first = stream->first;
+
+	if (step == 0) {
+		orr_bring_lines(first, sizeof(*first));
+		orr_bring(stream->others);
+		orr_bring(stream->route);
+		for (int i = 0; i < stream->nuses; i++)
+			orr_bring(stream->uses[i].link);
+	} else if (step == 1) {
+		orr_bring_lines(first->arg, 4 * ORR_LINE_BYTES);
+		if (stream->others)
+			orr_bring(stream->others->keys);
+		for (int i = 0; i < stream->nuses; i++)
+			orr_bring(&stream->uses[i].link->members[stream->uses[i].at]);
+	} else {
+		if (step == 2 && stream->others && stream->others->count > 0)
+			orr_bring_lines(stream->others->keys[0].entry, sizeof(*first));
+		if (first->expect)
+			first->expect(first->arg, (int)step - 2);
+	}
+	return step < 6;
+}
+
+const struct scout_kind scout_flow_ends = {on_first_end, expect_flow_ends};
+
+static int expect_flow_enters(const struct plat_timer *timer, unsigned step)
+{
+	const struct flow *flow = ORR_CONTAINER(timer, const struct flow, event);
+	const struct flow_route *route = flow->route;
+
+	if (step == 0) {
+		orr_bring_lines(route, sizeof(*route) + 4 * ORR_LINE_BYTES);
+	} else if (step == 1) {
+		if (route->stream)
+			orr_bring_lines(route->stream, 4 * ORR_LINE_BYTES);
+		for (int i = 0; i < route->nlinks; i++)
+			orr_bring_lines(route->links[i].link, sizeof(struct link));
+	} else if (step == 2 && route->stream) {
+		orr_bring(route->stream->others);
+	} else if (step == 3 && route->stream && route->stream->others) {
+		orr_bring(route->stream->others->keys);
+	}
+	return step < 3;
+}
+
+const struct scout_kind scout_flow_enters = {on_enter, expect_flow_enters};
+
 struct link *solver_link(struct solver *solver, const void *key, double bytes_per_s)
 {
 	struct link *link = table_get(&solver->links, (uint64_t)(uintptr_t)key);

@@ -161,6 +161,7 @@ struct region {
 	 * they meet their bounds before. */
 	double *full_levels;
 	double *least_levels; /* of each block of tanks: the least of them, or less */
+	double *group_levels; /* of each block of blocks: the least of these */
 	struct draw *draws;
 	unsigned nresidents, residents_capacity, nsorted;
 	unsigned ntanks, tanks_capacity;

@@ -222,6 +222,51 @@ static void on_end(struct plat_timer *timer)
 	look_between(sim_worker, lasted_s);
 }
 
+/* Of one that will end soon, and of a worker that will be stepped: see scout.h. */
+static int expect_task_end(const struct plat_timer *timer, unsigned step)
+{
+	const struct sim_worker *sim_worker =
+		ORR_CONTAINER(timer, const struct sim_worker, end);
+	const struct job *job = sim_worker->job;
+
+	if (step == 0) {
+		orr_bring_lines(sim_worker->worker, sizeof(*sim_worker->worker));
+		orr_bring(timer->plat);
+		if (job)
+			orr_bring_lines(job, sizeof(*job));
+	} else if (step == 1) {
+		orr_bring_lines(timer->plat->node, NODE_BYTES);
+		if (job)
+			orr_bring_lines(job->accesses,
+					(size_t)job->naccesses * sizeof(struct access));
+		if (job && job->task)
+			task_expect(job->task);
+	} else if (job) {
+		if (step == 2 && job->task)
+			orr_bring(job->task->cl);
+		deps_expect_step(job, step - 2);
+	}
+	return step < 6;
+}
+
+const struct scout_kind scout_task_end = {on_end, expect_task_end};
+
+static int expect_worker_step(const struct plat_timer *timer, unsigned step)
+{
+	const struct sim_worker *sim_worker =
+		ORR_CONTAINER(timer, const struct sim_worker, step);
+
+	if (step == 0) {
+		orr_bring_lines(sim_worker->worker, sizeof(*sim_worker->worker));
+		orr_bring(timer->plat);
+	} else {
+		orr_bring_lines(timer->plat->node, NODE_BYTES);
+	}
+	return step < 1;
+}
+
+const struct scout_kind scout_worker_step = {on_step, expect_worker_step};
+
 int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
 {
 	pool_init_stored(&plat->workers, sizeof(struct sim_worker),

@@ -80,7 +80,7 @@ static void sort_in(struct queue *queue, struct job *job)
 	orr_store(&queue->length, queue->length + 1);
 }
 
-/* The queue is locked; for others, see is_empty(), it is not empty meanwhile. */
+/* The queue is locked; for others, see queue_is_empty(), it is not empty meanwhile. */
 static void sort_all_in(struct queue *queue)
 {
 	struct job *newest, *oldest = NULL, *next;
@@ -102,7 +102,7 @@ static void sort_all_in(struct queue *queue)
 
 /* In this order: jobs leave the stack after they are counted.  Where there are some, the
  * stack is left to those who push. */
-static int is_empty(struct queue *queue)
+int queue_is_empty(struct queue *queue)
 {
 	return orr_load(&queue->length) == 0 && !orr_load_ptr(&queue->pushed) &&
 	       orr_load(&queue->length) == 0;
@@ -171,7 +171,7 @@ struct job *queue_pop(struct queue *queue, struct worker *worker)
 {
 	struct job *job;
 
-	if (is_empty(queue))
+	if (queue_is_empty(queue))
 		return NULL;
 	orr_lock(&queue->lock);
 	if (orr_load(&queue->has_priorities))
@@ -203,7 +203,7 @@ void queue_drain(struct queue *queue, struct ready *jobs)
 {
 	struct job *job;
 
-	if (is_empty(queue))
+	if (queue_is_empty(queue))
 		return;
 	orr_lock(&queue->lock);
 	sort_all_in(queue);

@@ -48,6 +48,8 @@ void queue_free(struct queue *queue);
 void queue_push(struct queue *queue, struct job *job);
 /* The first job that worker can run, its implementation chosen, or NULL. */
 struct job *queue_pop(struct queue *queue, struct worker *worker);
+/* Has it none?  Any thread. */
+int queue_is_empty(struct queue *queue);
 /* How many jobs it holds.  Any thread, for those who ask seldom. */
 int queue_length(struct queue *queue);
 /* All jobs, appended to jobs; those of a kind in their order. */

@@ -11,11 +11,17 @@
 #include "core/sched/inner.h"
 #include "core/sched/queue.h"
 
+enum { WORD_BITS = 64, WORDS = (STARPU_NMAXWORKERS + WORD_BITS - 1) / WORD_BITS };
+
 struct lws {
 	struct sched base;
 	int nqueues;
 	/* Where the next task from outside a worker goes. */
 	ORR_OWN_LINE int next;
+	/* In a process of one thread: which queues may have jobs, by number, so that who
+	 * finds nothing need not look at the lines of each; otherwise all may. */
+	int is_known;
+	uint64_t filled[WORDS];
 	struct queue queues[];
 };
 
@@ -32,6 +38,7 @@ static struct sched *lws_open(struct node *node)
 	lws->nqueues = node->nworkers;
 	for (int i = 0; i < lws->nqueues; i++)
 		queue_init(&lws->queues[i], 0);
+	lws->is_known = node->machine->takes_turns;
 	return &lws->base;
 }
 
@@ -83,8 +90,27 @@ static struct worker *lws_push(struct sched *sched, struct job *job)
 		return NULL;
 	}
 	queue_push(&lws->queues[worker->id], job);
+	if (lws->is_known)
+		lws->filled[worker->id / WORD_BITS] |= UINT64_C(1)
+						       << worker->id % WORD_BITS;
 	/* Any idle worker may steal it: wake the owner only when it sleeps. */
 	return orr_load(&worker->parked) ? worker : NULL;
+}
+
+static struct job *pop_from(struct lws *lws, int id, struct worker *worker)
+{
+	uint64_t *filled = &lws->filled[id / WORD_BITS], bit = UINT64_C(1)
+							       << id % WORD_BITS;
+	struct job *job;
+
+	if (!lws->is_known)
+		return queue_pop(&lws->queues[id], worker);
+	if (!(*filled & bit))
+		return NULL;
+	job = queue_pop(&lws->queues[id], worker);
+	if (queue_is_empty(&lws->queues[id]))
+		*filled &= ~bit;
+	return job;
 }
 
 static struct job *steal_near(struct lws *lws, struct worker *worker)
@@ -97,21 +123,33 @@ static struct job *steal_near(struct lws *lws, struct worker *worker)
 	/* Nearest first: ids follow the topology. */
 	while (!job && (up || down)) {
 		if (!down || (up && up->id - worker->id <= worker->id - down->id)) {
-			job = queue_pop(&lws->queues[up->id], worker);
+			job = pop_from(lws, up->id, worker);
 			up = sched_worker_from(sched, up->id + 1);
 		} else {
-			job = queue_pop(&lws->queues[down->id], worker);
+			job = pop_from(lws, down->id, worker);
 			down = sched_worker_before(sched, down->id);
 		}
 	}
 	return job;
 }
 
+static int is_known_empty(const struct lws *lws)
+{
+	uint64_t filled = 0;
+
+	for (int i = 0; i < WORDS; i++)
+		filled |= lws->filled[i];
+	return lws->is_known && !filled;
+}
+
 static struct job *lws_pop(struct sched *sched, struct worker *worker)
 {
 	struct lws *lws = lws_of(sched);
-	struct job *job = queue_pop(&lws->queues[worker->id], worker);
+	struct job *job;
 
+	if (is_known_empty(lws))
+		return NULL;
+	job = pop_from(lws, worker->id, worker);
 	return job ? job : steal_near(lws, worker);
 }
 

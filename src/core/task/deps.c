@@ -548,6 +548,12 @@ static const struct access *behind(const struct access *access)
 	return body->waiting;
 }
 
+void deps_expect_next_access(const struct access *access)
+{
+	if (access->datum->body)
+		orr_bring(behind(access));
+}
+
 void deps_expect_next(const struct job *job)
 {
 	for (int i = 0; i < job->naccesses; i++)
@@ -567,19 +573,29 @@ void deps_expect_ready(const struct job *job)
 	}
 }
 
+static void expect_data(const struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		orr_bring(job->accesses[i].datum);
+		orr_bring(job->accesses[i].copy);
+	}
+}
+
+static void expect_bodies(const struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		orr_bring(job->accesses[i].datum->body);
+		orr_bring(&job->accesses[i].datum->body->valid);
+	}
+}
+
 /* Of all its data each link of the chain comes at once: so many waits instead of as many
  * for each datum. */
 void deps_expect_release(const struct job *job)
 {
 	orr_bring_lines(job->accesses, (size_t)job->naccesses * sizeof(struct access));
-	for (int i = 0; i < job->naccesses; i++) {
-		orr_bring(job->accesses[i].datum);
-		orr_bring(job->accesses[i].copy);
-	}
-	for (int i = 0; i < job->naccesses; i++) {
-		orr_bring(job->accesses[i].datum->body);
-		orr_bring(&job->accesses[i].datum->body->valid);
-	}
+	expect_data(job);
+	expect_bodies(job);
 	deps_expect_next(job);
 	deps_expect_ready(job);
 }
@@ -620,6 +636,16 @@ void deps_expect_next_values(const struct job *job)
 		if (next)
 			deps_bring_data(next);
 	}
+}
+
+void deps_expect_step(const struct job *job, unsigned step)
+{
+	static void (*const steps[])(const struct job *job) = {
+		expect_data, expect_bodies, deps_expect_next, deps_expect_ready,
+		deps_expect_next_job};
+
+	if (step < sizeof(steps) / sizeof(*steps))
+		steps[step](job);
 }
 
 void deps_bring_data(const struct job *job)

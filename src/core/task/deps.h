@@ -51,6 +51,11 @@ void deps_expect_last(const struct job *job);
 void deps_expect_next(const struct job *job);
 void deps_expect_ready(const struct job *job);
 void deps_expect_release(const struct job *job);
+/* Who is behind one of its accesses. */
+void deps_expect_next_access(const struct access *access);
+/* deps_expect_release() in steps, from 0 on, and then the job that it makes ready; the
+ * accesses have come. */
+void deps_expect_step(const struct job *job, unsigned step);
 void deps_expect_next_job(const struct job *job);
 void deps_expect_next_data(const struct job *job);
 void deps_expect_next_values(const struct job *job);
