@@ -26,6 +26,54 @@ static int priority_of(const struct op *op)
 		STARPU_PRIORITY, priority_of(op), STARPU_SCHED_CTX,                      \
 		crowds_context(lane, op)
 
+/* As a struct that all ranks make, and by hand what an insertion does. */
+static int insert_as_struct(struct lane_run *lane, struct op *op,
+			    const struct starpu_data_descr *descr, int n)
+{
+	struct ticket ticket = ticket_make(lane->run, op);
+	struct starpu_task *task = starpu_task_create();
+	struct starpu_mpi_task_exchange_params params;
+	struct starpu_data_descr data[STARPU_NMAXBUFS];
+	int ret;
+
+	starpu_codelet_pack_args(&task->cl_arg, &task->cl_arg_size, STARPU_VALUE, &ticket,
+				 sizeof(ticket), 0);
+	task->cl = tasks_codelet(lane, op);
+	task->cl_arg_free = 1;
+	task->priority = priority_of(op);
+	task->sched_ctx = crowds_context(lane, op);
+	task->nbuffers = n;
+	for (int i = 0; i < n; i++) {
+		STARPU_TASK_SET_HANDLE(task, descr[i].handle, i);
+		STARPU_TASK_SET_MODE(task, descr[i].mode, i);
+	}
+	if (node_of(op) >= 0)
+		ret = starpu_mpi_task_exchange_data_before_execution_on_node(
+			lane->comm, task, data, &params, node_of(op));
+	else
+		ret = starpu_mpi_task_exchange_data_before_execution(lane->comm, task,
+								     data, &params);
+	if (ret)
+		return ret;
+	if (params.do_execute) {
+		ret = starpu_task_submit(task);
+	} else {
+		task->destroy = 0;
+		starpu_task_destroy(task);
+	}
+	starpu_mpi_task_exchange_data_after_execution(lane->comm, data, (unsigned)n,
+						      params);
+	return ret;
+}
+
+/* Has the program drawn that form for it? */
+static int is_struct(const struct lane_run *lane, const struct op *op, int n)
+{
+	return has_feature(lane->run->program, FEATURE_BLEND) && n <= STARPU_NMAXBUFS &&
+	       !(op->flags & (TASK_HALVES | TASK_ON_DATA | TASK_POLICY)) &&
+	       op->choice[9] / 16 % 5 == 0;
+}
+
 static int insert_in_halves(struct lane_run *lane, struct op *op,
 			    struct starpu_data_descr *descr, int n)
 {
@@ -160,6 +208,8 @@ void tasks_insert_mpi(struct lane_run *lane, struct op *op)
 		return;
 	if (lane->lane->nranks <= MAX_RANKS && may_be_replicated(lane, op))
 		ret = insert_replicas(lane, op, descr, n);
+	else if (is_struct(lane, op, n))
+		ret = insert_as_struct(lane, op, descr, n);
 	else if (op->flags & TASK_HALVES)
 		ret = insert_in_halves(lane, op, descr, n);
 	else if (op->flags & TASK_ON_DATA)
@@ -200,8 +250,10 @@ void mpi_register(struct lane_run *lane, int datum)
 	int owner =
 		live->shape.owner == OWNER_EACH ? STARPU_MPI_PER_NODE : live->shape.owner;
 
-	starpu_mpi_data_register_comm(live->handle, 10 + 1000 * lane->index + datum,
-				      owner, lane->comm);
+	starpu_mpi_tag_t tag = 10 + 1000 * lane->index + datum +
+			       ((starpu_mpi_tag_t)lane->generations[datum] << 32);
+
+	starpu_mpi_data_register_comm(live->handle, tag, owner, lane->comm);
 }
 
 static void check_value(struct lane_run *lane, const struct op *op, const char *what)
@@ -225,7 +277,7 @@ static void renew(struct lane_run *lane, const struct op *op)
 }
 
 /* The owner is going to look; what others contributed is there then. */
-static void reduce(struct lane_run *lane, const struct live *live, unsigned choice)
+void mpi_reduce(struct lane_run *lane, const struct live *live, unsigned choice)
 {
 	if (lane->run->program->threaded)
 		return;
@@ -241,7 +293,7 @@ static void owner_writes(struct lane_run *lane, const struct op *op)
 	struct live *live = &lane->live[op->uses[0].datum];
 	struct view view;
 
-	reduce(lane, live, op->choice[1]);
+	mpi_reduce(lane, live, op->choice[1]);
 	starpu_mpi_cache_flush(lane->comm, live->handle);
 	if (live->shape.owner != lane->rank)
 		return;
@@ -378,7 +430,7 @@ int run_mpi_op(struct lane_run *lane, struct op *op)
 		starpu_mpi_wait_for_all(lane->comm);
 		return 1;
 	case OP_CHECK:
-		reduce(lane, live, op->choice[1]);
+		mpi_reduce(lane, live, op->choice[1]);
 		if (live_is_here(lane, live))
 			check_value(lane, op, "the owner's value");
 		return 1;
@@ -424,7 +476,7 @@ static void check_end(struct lane_run *lane, int i)
 		run_bad(lane->run, NULL, "owner",
 			(uint64_t)starpu_mpi_data_get_rank(live->handle),
 			(uint64_t)live->shape.owner);
-	reduce(lane, live, (unsigned)(program->seed + (uint64_t)i) % 12);
+	mpi_reduce(lane, live, (unsigned)(program->seed + (uint64_t)i) % 12);
 	if (everywhere)
 		starpu_mpi_get_data_on_all_nodes_detached(lane->comm, live->handle);
 	if (everywhere || live_is_here(lane, live))
@@ -445,4 +497,6 @@ void mpi_lane_finish(struct lane_run *lane)
 		free(lane->live[i].home.values);
 	}
 	starpu_data_unregister(lane->scratch);
+	if (!lane->lane->only_transfers)
+		blend_finish(lane);
 }
