@@ -97,6 +97,8 @@ static int known_node(const struct op *op, const struct starpu_data_descr *descr
 	if (op->flags & (TASK_HALVES | TASK_ON_DATA | TASK_POLICY))
 		return -1;
 	for (int i = 0; i < n && node_of(op) < 0; i++) {
+		if (descr[i].mode & (STARPU_REDUX | STARPU_MPI_REDUX))
+			return -1;
 		if (!(descr[i].mode & STARPU_W) || (descr[i].mode & STARPU_SCRATCH))
 			continue;
 		owner = starpu_mpi_data_get_rank(descr[i].handle);
@@ -116,29 +118,57 @@ static int has_sent(const struct lane_run *lane, starpu_data_handle_t handle)
 }
 
 /*
- * May the rank leave the call out?  It executes elsewhere, all data are owned elsewhere,
- * and the rank has no copy of what is written, nor keeps account of whom it sent one, nor
- * has a part in a reduction to come.
+ * Does the datum not concern the rank?  It is owned elsewhere, and the rank has no copy
+ * of it, nor keeps account of whom it sent one, nor has a part in a reduction to come.
  */
+static int is_elsewhere(const struct lane_run *lane, const struct starpu_data_descr *use,
+			int node)
+{
+	int owner;
+
+	if (use->mode & STARPU_SCRATCH)
+		return 1;
+	owner = starpu_mpi_data_get_rank(use->handle);
+	return owner >= 0 && owner != lane->rank &&
+	       starpu_mpi_data_get_source(use->handle, node) == owner &&
+	       !(use->mode & (STARPU_REDUX | STARPU_MPI_REDUX)) &&
+	       !starpu_mpi_data_get_redux_map(use->handle) &&
+	       !starpu_mpi_cached_receive(use->handle) && !has_sent(lane, use->handle);
+}
+
+/* May the rank leave the call out?  It executes elsewhere, and no datum concerns it. */
 static int may_be_pruned(const struct lane_run *lane, const struct op *op,
 			 const struct starpu_data_descr *descr, int n)
 {
-	int node = known_node(op, descr, n), owner;
+	int node = known_node(op, descr, n);
 
 	if (node < 0 || node == lane->rank)
 		return 0;
-	for (int i = 0; i < n; i++) {
-		if (descr[i].mode & STARPU_SCRATCH)
-			continue;
-		owner = starpu_mpi_data_get_rank(descr[i].handle);
-		if (owner < 0 || owner == lane->rank ||
-		    starpu_mpi_data_get_source(descr[i].handle, node) != owner ||
-		    (descr[i].mode & (STARPU_REDUX | STARPU_MPI_REDUX)) ||
-		    starpu_mpi_data_get_redux_map(descr[i].handle) ||
-		    starpu_mpi_cached_receive(descr[i].handle) ||
-		    has_sent(lane, descr[i].handle))
+	for (int i = 0; i < n; i++)
+		if (!is_elsewhere(lane, &descr[i], node))
 			return 0;
-	}
+	return 1;
+}
+
+/* NULL for what does not concern the rank, which then says who executes; 0: not done. */
+static int insert_with_nulls(struct lane_run *lane, struct op *op,
+			     struct starpu_data_descr *descr, int n)
+{
+	struct ticket ticket = ticket_make(lane->run, op);
+	int node = known_node(op, descr, n), ret;
+
+	if (node < 0 || node == lane->rank ||
+	    !has_feature(lane->run->program, FEATURE_BLEND) ||
+	    (op->choice[9] / 128 + (unsigned)lane->rank) % 3)
+		return 0;
+	for (int i = 0; i < n; i++)
+		if (is_elsewhere(lane, &descr[i], node))
+			descr[i].handle = NULL;
+	ret = starpu_mpi_task_insert(lane->comm, tasks_codelet(lane, op),
+				     STARPU_EXECUTE_ON_NODE, node,
+				     TASK_ARGUMENTS(descr, n, ticket, op), 0);
+	if (ret)
+		run_bad(lane->run, op, "insertion", (uint64_t)ret, 0);
 	return 1;
 }
 
@@ -205,6 +235,8 @@ void tasks_insert_mpi(struct lane_run *lane, struct op *op)
 	    !may_be_replicated(lane, op) &&
 	    has_feature(lane->run->program, FEATURE_PRUNE) &&
 	    may_be_pruned(lane, op, descr, n))
+		return;
+	if (!may_be_replicated(lane, op) && insert_with_nulls(lane, op, descr, n))
 		return;
 	if (lane->lane->nranks <= MAX_RANKS && may_be_replicated(lane, op))
 		ret = insert_replicas(lane, op, descr, n);
