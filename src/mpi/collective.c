@@ -190,8 +190,9 @@ static void broadcast_one(struct mpi *mpi, const struct broadcast *broadcast,
 			      .priority = broadcast->priority,
 			      .what = broadcast->what};
 
-	/* Others than the owner take part in one of the transfers only. */
-	if (members->rank != handle->owner) {
+	/* Others than the owner take part in one of the transfers only, unless they
+	 * send in its place. */
+	if (members->rank != handle->owner && !(data_flags(handle) & DATUM_SOURCED)) {
 		insert_fetch(mpi, &fetch);
 		return;
 	}
