@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include <stdlib.h>
 
+#include <orrery_mpi.h>
+
 #include "run.h"
 #include "values.h"
 
@@ -28,8 +30,8 @@ static void leave(struct lane_run *lane, const struct op *op, const struct live 
 
 	if (!leftover)
 		abort();
-	*leftover =
-		(struct leftover){lane->leftovers, live->home, op, op->expected, is_read};
+	*leftover = (struct leftover){lane->leftovers, live->home, op,
+				      view_hash(&live->home), is_read};
 	lane->leftovers = leftover;
 }
 
@@ -216,6 +218,54 @@ static void spread(struct lane_run *lane, const struct op *op)
 	}
 }
 
+/* ---- all ranks --------------------------------------------------------- */
+
+static void look_now(struct lane_run *lane, const struct op *op, struct live *live)
+{
+	uint64_t seen = live_acquired_hash(live);
+
+	if (seen != op->expected)
+		run_bad(lane->run, op, "value that all ranks have", seen, op->expected);
+}
+
+/* Each gives a value of its own; what was contributed to the old one is dropped. */
+static void combine(struct lane_run *lane, const struct op *op, struct live *live)
+{
+	int is_for_all = (int)(op->choice[1] % 2), prio = (int)(op->choice[3] % 5) - 2;
+	struct shape shape = live->shape;
+	struct live own;
+
+	shape.owner = lane->rank;
+	live_register(lane, &own, &shape);
+	starpu_mpi_data_register_comm(own.handle, tag_of(lane, op), STARPU_MPI_PER_NODE,
+				      lane->comm);
+	view_overwrite(&own.home, op->salt + (uint64_t)lane->rank);
+	if (is_for_all)
+		orrery_mpi_allreduce_detached(own.handle, live->handle, lane->comm, prio,
+					      NULL, NULL);
+	else
+		orrery_mpi_reduce_detached(own.handle, live->handle, lane->comm, prio,
+					   NULL, NULL);
+	leave(lane, op, &own, 1);
+	starpu_data_unregister_submit(own.handle);
+	if (is_for_all && op->choice[2] % 3 == 0)
+		look_now(lane, op, live);
+}
+
+static void gather_on_all(struct lane_run *lane, const struct op *op)
+{
+	int data[BLEND_SPREAD], n = blend_members(op, lane->lane->ndata, data), count = 0;
+	starpu_data_handle_t handles[BLEND_SPREAD];
+
+	for (int i = 0; i < n; i++)
+		if (lane->live[data[i]].shape.owner >= 0)
+			handles[count++] = lane->live[data[i]].handle;
+	orrery_mpi_allgather_detached(handles, count, lane->comm,
+				      (int)(op->choice[3] % 5) - 2, NULL, NULL);
+	if (op->choice[2] % 3 == 0)
+		look_now(lane, op, &lane->live[data[0]]);
+}
+
 /* ---- handles --------------------------------------------------------- */
 
 static void copy(struct lane_run *lane, const struct op *op, struct live *live)
@@ -258,6 +308,12 @@ int run_blend_op(struct lane_run *lane, struct op *op)
 		return 1;
 	case OP_REPLACE:
 		replace(lane, op, live);
+		return 1;
+	case OP_COMBINE:
+		combine(lane, op, live);
+		return 1;
+	case OP_ALL_GATHER:
+		gather_on_all(lane, op);
 		return 1;
 	case OP_COOP:
 		/* Each rank as it likes. */

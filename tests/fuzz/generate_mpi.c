@@ -65,9 +65,9 @@ static void add_transfer(struct program *program, struct rng *rng, int lane)
 /* What is done by hand; the same datum as for other operations. */
 static void add_blend(struct program *program, struct rng *rng, int lane, unsigned datum)
 {
-	static const unsigned char kinds[] = {OP_COPY,    OP_COPY, OP_COPY, OP_SPREAD,
-					      OP_SPREAD,  OP_POST, OP_POST, OP_TAKE,
-					      OP_REPLACE, OP_COOP};
+	static const unsigned char kinds[] = {
+		OP_COPY, OP_COPY, OP_COPY,    OP_SPREAD, OP_SPREAD,  OP_POST,
+		OP_POST, OP_TAKE, OP_REPLACE, OP_COOP,   OP_COMBINE, OP_ALL_GATHER};
 	struct op *op =
 		program_add(program, rng, kinds[rng_below(rng, sizeof(kinds))], lane);
 

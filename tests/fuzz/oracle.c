@@ -283,6 +283,18 @@ static void do_copy(struct oracle *oracle, struct op *op, struct model *model)
 	}
 }
 
+/* The sum of what blend.c gives each rank. */
+static void do_combine(struct oracle *oracle, struct op *op, struct model *model)
+{
+	const struct program *program = oracle->program;
+	uint64_t n = (uint64_t)program->lanes[op->lane].nranks;
+
+	/* Reductions are of one thread. */
+	op->skip = program->threaded || !has_feature(program, FEATURE_REDUX);
+	for (unsigned i = 0; i < view_count(&model->view) && !op->skip; i++)
+		*view_at(&model->view, i) = n * (op->salt + i) + n * (n - 1) / 2;
+}
+
 static void do_blend(struct oracle *oracle, struct op *op, struct model *model)
 {
 	op->skip = op->kind != OP_COOP && model->shape.owner < 0;
@@ -292,6 +304,8 @@ static void do_blend(struct oracle *oracle, struct op *op, struct model *model)
 		do_spread(oracle, op);
 	if (op->kind == OP_COPY)
 		do_copy(oracle, op, model);
+	if (op->kind == OP_COMBINE)
+		do_combine(oracle, op, model);
 	if (op->kind == OP_TAKE)
 		view_overwrite(&model->view, op->salt);
 	op->expected = view_hash(&model->view);

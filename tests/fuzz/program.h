@@ -128,7 +128,9 @@ struct use {
 	X(POST, "the owner sends it")                                                    \
 	X(TAKE, "the owner receives it")                                                 \
 	X(REPLACE, "unregister when unused, and register")                               \
-	X(COOP, "cooperative sends on or off")
+	X(COOP, "cooperative sends on or off")                                           \
+	X(COMBINE, "combine what all ranks have")                                        \
+	X(ALL_GATHER, "gather on all ranks")
 
 enum op_kind {
 #define FUZZ_KIND(kind, text) OP_##kind,
