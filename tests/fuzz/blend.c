@@ -31,7 +31,7 @@ static void leave(struct lane_run *lane, const struct op *op, const struct live 
 	if (!leftover)
 		abort();
 	*leftover = (struct leftover){lane->leftovers, live->home, op,
-				      view_hash(&live->home), is_read};
+				      is_read ? view_hash(&live->home) : 0, is_read};
 	lane->leftovers = leftover;
 }
 
