@@ -202,16 +202,18 @@ void starpu_mpi_get_data_on_all_nodes_detached(MPI_Comm comm,
 
 /**
  * Copy the value of src to dst, data of the same kind and shape, wherever they are; all
- * ranks.  Both need tags and owners.  dst is written in its turn, as by a task; others
- * forget what they hold of it.
+ * ranks.  Both need tags and owners.  dst is written in its turn, as by a task of its
+ * owner that reads src and gets it as such a task does; others forget what they hold of
+ * dst.
  *
  * @param asynchronous   0: block on the owners of both
  * @param callback_func  may be NULL; called with callback_arg once.  Different owners: on
- *                       the owner of dst, after the reception.  One owner: there after
- *                       the copy, on other ranks from inside the call
- * @return 0; -ENODEV, on the owner of both: no worker can copy
+ *                       the owner of dst, after the copy.  One owner: there after the
+ *                       copy, on other ranks from inside the call
+ * @return 0; -ENODEV, on the owner of dst: no worker can copy
  *
- * Unlike StarPU, where the owner is the same others do not copy what they hold of src.
+ * Unlike StarPU, where the owner is the same others do not copy what they hold of src,
+ * and where it is not, the message has the tag of src.
  */
 int starpu_mpi_data_cpy(starpu_data_handle_t dst_handle, starpu_data_handle_t src_handle,
 			MPI_Comm comm, int asynchronous, void (*callback_func)(void *),

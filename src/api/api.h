@@ -24,6 +24,9 @@ void api_check_registered(const struct node *node, const char *func,
 /* It may be used anew. */
 void api_check_handle(const struct node *node, const char *func,
 		      starpu_data_handle_t handle);
+/* Both are of one interface. */
+void api_check_copy(struct node *node, const char *func, starpu_data_handle_t dst,
+		    starpu_data_handle_t src);
 
 /* f can cut handle. */
 void api_check_filter(const struct node *node, const char *func,

@@ -5,6 +5,18 @@
 #include "base/check.h"
 #include "core/data/duplicate.h"
 
+void api_check_copy(struct node *node, const char *func, starpu_data_handle_t dst,
+		    starpu_data_handle_t src)
+{
+	char to[128], from[128];
+
+	if (dst->ops->interfaceid != src->ops->interfaceid)
+		orr_die(node->rank,
+			"%s: %s cannot be copied to %s, which is of another interface",
+			func, data_describe(src, from, sizeof(from)),
+			data_describe(dst, to, sizeof(to)));
+}
+
 int starpu_data_cpy_priority(starpu_data_handle_t dst_handle,
 			     starpu_data_handle_t src_handle, int asynchronous,
 			     void (*callback_func)(void *), void *callback_arg,
@@ -24,15 +36,7 @@ int starpu_data_cpy_priority(starpu_data_handle_t dst_handle,
 			callback_func(callback_arg);
 		return 0;
 	}
-	if (dst_handle->ops->interfaceid != src_handle->ops->interfaceid) {
-		char to[128], from[128];
-
-		orr_die(node->rank,
-			"starpu_data_cpy: %s cannot be copied to %s, which is of another "
-			"interface",
-			data_describe(src_handle, from, sizeof(from)),
-			data_describe(dst_handle, to, sizeof(to)));
-	}
+	api_check_copy(node, "starpu_data_cpy", dst_handle, src_handle);
 	return duplicate_copy(node, dst_handle, src_handle, &wish);
 }
 

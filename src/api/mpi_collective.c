@@ -119,6 +119,7 @@ int starpu_mpi_data_cpy_priority(starpu_data_handle_t dst_handle,
 			callback_func(callback_arg);
 		return 0;
 	}
+	api_check_copy(mpi->node, copy.what, dst_handle, src_handle);
 	reduce_settle(mpi, src_handle);
 	reduce_settle(mpi, dst_handle);
 	if (dst_handle->owner == src_handle->owner)

@@ -283,12 +283,12 @@ void starpu_mpi_coop_sends_set_use(int use_coop_sends)
 			     "and there are %d",
 			     __func__, mpi ? mpi->size : 0);
 	else
-		mpi->lasting->use_coop_sends = use_coop_sends != 0;
+		orr_store(&mpi->lasting->use_coop_sends, use_coop_sends != 0);
 }
 
 int starpu_mpi_coop_sends_get_use(void)
 {
-	return mpi_lasting_of(lasting_get())->use_coop_sends;
+	return orr_load(&mpi_lasting_of(lasting_get())->use_coop_sends);
 }
 
 void starpu_mpi_coop_sends_data_handle_nb_sends(starpu_data_handle_t data_handle,

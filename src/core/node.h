@@ -202,8 +202,10 @@ struct node {
 	/* Of core/counters.h; atomic, NULL: never wanted so far. */
 	struct counters *counters;
 	struct sinks *sinks; /* the sinks of the API; NULL: not yet, or no more */
-	/* The MPI layer's wish to hear of data that go away; NULL without it. */
-	void (*on_unregister)(struct node *node, starpu_data_handle_t handle);
+	/* The MPI layer's wish to hear of data that go away, when that is submitted and
+	 * when it is over; NULL without it. */
+	void (*on_unregister)(struct node *node, starpu_data_handle_t handle,
+			      int is_over);
 	/* And before: a datum with DATUM_CONTRIBUTED is about to go, its value is wanted.
 	 */
 	void (*on_last_use)(struct node *node, starpu_data_handle_t handle);

@@ -303,19 +303,41 @@ void cache_flush(struct mpi *mpi, starpu_data_handle_t handle)
 	kin_clear(mpi, handle);
 }
 
+/* The next of what is left to flush, back among all, or NULL. */
+static starpu_data_handle_t next_to_flush(struct cache *cache, struct list *left)
+{
+	starpu_data_handle_t handle = NULL;
+	struct list *link;
+
+	orr_lock(&cache->lock);
+	if (!list_is_empty(left)) {
+		link = left->next;
+		handle = LIST_ENTRY(link, struct sent_set, link)->handle;
+		list_remove(link);
+		list_push_back(&cache->cached, link);
+	}
+	orr_unlock(&cache->lock);
+	return handle;
+}
+
 void cache_flush_all(struct mpi *mpi)
 {
-	struct list *link, *next;
+	struct cache *cache = &mpi->cache;
+	starpu_data_handle_t handle;
+	struct list left, *link;
 
-	/* Flushing drops sets of the list, but adds none. */
-	for (link = mpi->cache.cached.next; link != &mpi->cache.cached; link = next) {
-		starpu_data_handle_t handle =
-			LIST_ENTRY(link, struct sent_set, link)->handle;
-
-		next = link->next;
+	/* Other threads add and drop sets meanwhile. */
+	list_init(&left);
+	orr_lock(&cache->lock);
+	while (!list_is_empty(&cache->cached)) {
+		link = cache->cached.next;
+		list_remove(link);
+		list_push_back(&left, link);
+	}
+	orr_unlock(&cache->lock);
+	while ((handle = next_to_flush(cache, &left)))
 		if (!(data_flags(handle) & DATUM_CONTRIBUTED))
 			flush(mpi, handle);
-	}
 }
 
 void cache_set(struct mpi *mpi, int is_on)

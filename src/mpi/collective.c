@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "core/data/data_ops.h"
+#include "core/data/duplicate.h"
 #include "mpi/finish.h"
 #include "mpi/mpi.h"
 
@@ -147,32 +148,34 @@ void collective_spread(struct mpi *mpi, const struct spread *spread)
 
 /* ---- copies ---------------------------------------------------------- */
 
+/*
+ * As a task of the owner of dst that reads src.  A message of src that goes into dst at
+ * once would have dst's tag, and could overtake one of dst itself from the same rank: it
+ * waits for src only, the other for the task that writes dst there.
+ */
 int collective_copy(struct mpi *mpi, const struct value_copy *copy)
 {
-	int me = comm_at(&mpi->comms, copy->comm)->rank;
-	int from = copy->src->owner, to = copy->dst->owner;
-	struct post post = {.comm = copy->comm,
-			    .tag = copy->dst->tag,
-			    .priority = copy->priority,
-			    .is_waited = copy->is_blocking,
-			    .what = copy->what};
-	struct request *request = NULL;
-	int ret;
+	int me = comm_at(&mpi->comms, copy->comm)->rank, to = copy->dst->owner;
+	struct fetch fetch = {.handle = copy->src,
+			      .comm = copy->comm,
+			      .to = to,
+			      .priority = copy->priority,
+			      .is_blocking = copy->is_blocking,
+			      .what = copy->what};
+	struct copy_wish wish = {.asynchronous = !copy->is_blocking,
+				 .priority = copy->priority,
+				 .callback = copy->callback,
+				 .arg = copy->arg};
+	int ret = mpi->is_fake ? 0 : insert_fetch(mpi, &fetch);
 
-	post.handle = me == to ? copy->dst : copy->src;
-	if (me == to && !copy->is_blocking) {
-		post.callback = copy->callback;
-		post.arg = copy->arg;
-	}
-	if (mpi->is_fake && me == to)
-		data_pretend_written_submit(mpi->node, copy->dst);
-	else if (!mpi->is_fake && (me == from || me == to))
-		request = insert_post(mpi, &post, from, to);
 	cache_clear(mpi, copy->dst);
-	ret = request ? finish_wait(request) : 0;
-	if (request && ret == 0 && me == to && copy->callback)
-		copy->callback(copy->arg);
-	return ret;
+	if (ret || me != to)
+		return ret;
+	if (mpi->is_fake) {
+		data_pretend_written_submit(mpi->node, copy->dst);
+		return 0;
+	}
+	return duplicate_copy(mpi->node, copy->dst, copy->src, &wish);
 }
 
 /* ---- to all ranks ---------------------------------------------------- */
@@ -187,8 +190,9 @@ static void broadcast_one(struct mpi *mpi, const struct broadcast *broadcast,
 			      .priority = broadcast->priority,
 			      .what = broadcast->what};
 
-	/* Others than the owner take part in one of the transfers only. */
-	if (members->rank != handle->owner) {
+	/* Others than the owner take part in one of the transfers only, unless they
+	 * send in its place. */
+	if (members->rank != handle->owner && !(data_flags(handle) & DATUM_SOURCED)) {
 		insert_fetch(mpi, &fetch);
 		return;
 	}

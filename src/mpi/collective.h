@@ -34,7 +34,7 @@ struct value_copy {
 	starpu_data_handle_t dst, src;
 	int comm; /* index */
 	int is_blocking, priority;
-	void (*callback)(void *arg); /* on the owner of dst, after the reception */
+	void (*callback)(void *arg); /* on the owner of dst, after the copy */
 	void *arg;
 	const char *what;
 };
@@ -64,7 +64,7 @@ struct combination {
 /* 0 or -ENODEV. */
 int collective_combine(struct mpi *mpi, const struct combination *combination);
 
-/* 0 or -EDEADLK. */
+/* 0, -EDEADLK, or on the owner of dst -ENODEV: no worker can copy. */
 int collective_copy(struct mpi *mpi, const struct value_copy *copy);
 
 #endif

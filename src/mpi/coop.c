@@ -130,7 +130,7 @@ void coop_forget(struct mpi *mpi, const void *handle)
 
 int coop_wants(struct mpi *mpi, starpu_data_handle_t handle)
 {
-	return mpi->lasting->use_coop_sends && mpi->size > 2 &&
+	return mpi->size > 2 && orr_load(&mpi->lasting->use_coop_sends) &&
 	       data_bytes(handle) >= mpi->engine.coop.least_bytes;
 }
 

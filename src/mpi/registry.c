@@ -266,20 +266,23 @@ void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag
 	recount(mpi, handle, known, owned);
 }
 
-void registry_on_unregister(struct node *node, starpu_data_handle_t handle)
+void registry_on_unregister(struct node *node, starpu_data_handle_t handle, int is_over)
 {
 	struct mpi *mpi = node->mpi;
 
-	coop_forget(mpi, handle);
+	if (is_over)
+		coop_forget(mpi, handle);
 	if (!(data_flags(handle) & DATUM_MPI))
+		return;
+	cache_forget(mpi, handle);
+	reduce_forget(mpi, handle);
+	if (!is_over)
 		return;
 	if (data_flags(handle) & DATUM_TAGGED) {
 		orr_lock(&mpi->registry.lock);
 		unbind_tag(&mpi->registry, handle);
 		orr_unlock(&mpi->registry.lock);
 	}
-	cache_forget(mpi, handle);
 	sources_forget(mpi, handle);
-	reduce_forget(mpi, handle);
 	data_set_flags(handle, 0, DATUM_MPI | DATUM_TAGGED);
 }

@@ -40,7 +40,11 @@ void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag
 		       int rank, int comm, const char *func);
 /* The handle with a tag, or NULL. */
 starpu_data_handle_t registry_find(struct mpi *mpi, int64_t tag);
-/* For node->on_unregister: tag and cache forget the handle. */
-void registry_on_unregister(struct node *node, starpu_data_handle_t handle);
+/*
+ * For node->on_unregister: cache and reductions forget the handle as soon as its end is
+ * submitted, since another thread may free it while this one goes over what they list;
+ * its tag is free when it is over.
+ */
+void registry_on_unregister(struct node *node, starpu_data_handle_t handle, int is_over);
 
 #endif

@@ -12,7 +12,8 @@ static const double BYTES_PER_MB = 1024 * 1024;
 
 void stats_open(struct mpi *mpi, int how, int traces)
 {
-	mpi->stats.traces = mpi->stats.is_on = traces;
+	mpi->stats.traces = traces;
+	orr_store(&mpi->stats.is_on, traces);
 	mpi->stats.is_longer = how > 1;
 	if (how > 0)
 		stats_enable(mpi);
@@ -28,13 +29,14 @@ void stats_enable(struct mpi *mpi)
 		stats->nsent = orr_alloc((size_t)mpi->size * sizeof(*stats->nsent));
 		stats->since_s = plat_now_s(mpi->node->plat);
 	}
-	stats->counts = stats->is_on = 1;
+	orr_store(&stats->counts, 1);
+	orr_store(&stats->is_on, 1);
 }
 
 void stats_disable(struct mpi *mpi)
 {
-	mpi->stats.counts = 0;
-	mpi->stats.is_on = mpi->stats.traces;
+	orr_store(&mpi->stats.counts, 0);
+	orr_store(&mpi->stats.is_on, mpi->stats.traces);
 }
 
 static void trace(const struct request *request, uint64_t bytes)
@@ -58,7 +60,7 @@ void stats_moves_slow(const struct request *request, uint64_t bytes)
 
 	if (stats->traces)
 		trace(request, bytes);
-	if (!stats->counts || request->kind != REQUEST_SEND)
+	if (!orr_load(&stats->counts) || request->kind != REQUEST_SEND)
 		return;
 	stats->sent_bytes[peer] += bytes;
 	stats->nsent[peer]++;

@@ -35,6 +35,7 @@ void stats_free(struct mpi *mpi);
 
 /* A send has its datum, a receive its message; the engine is locked. */
 #define stats_moves(request, bytes)                                                      \
-	((request)->mpi->stats.is_on ? stats_moves_slow(request, bytes) : (void)0)
+	(orr_load(&(request)->mpi->stats.is_on) ? stats_moves_slow(request, bytes)       \
+						: (void)0)
 
 #endif

@@ -23,6 +23,11 @@ static void count(void *arg)
 	__atomic_add_fetch((int *)arg, 1, __ATOMIC_SEQ_CST);
 }
 
+static int counted(const int *ncalls)
+{
+	return __atomic_load_n(ncalls, __ATOMIC_SEQ_CST);
+}
+
 /* ---- both ends ------------------------------------------------------------- */
 
 /* Who announces a synchronous send may not take it for the other's. */
@@ -41,7 +46,7 @@ static void cross(size_t bytes)
 	starpu_mpi_barrier(WORLD);
 	for (int i = 0; partner() >= 0 && i < 2; i++) {
 		if (i == 0)
-			CLAIM_EQ(nended, 0);
+			CLAIM_EQ(counted(&nended), 0);
 		starpu_mpi_irecv(received, &receive, partner(), TAG, WORLD);
 		starpu_mpi_wait(&receive, MPI_STATUS_IGNORE);
 		if (i == 0)
@@ -52,7 +57,7 @@ static void cross(size_t bytes)
 		starpu_data_release(received);
 		if (i > 0)
 			continue;
-		CLAIM_EQ(nended, 0); /* Neither has received again. */
+		CLAIM_EQ(counted(&nended), 0); /* Neither has received again. */
 		MPI_Sendrecv(NULL, 0, MPI_BYTE, partner(), 0, NULL, 0, MPI_BYTE,
 			     partner(), 0, WORLD, MPI_STATUS_IGNORE);
 	}

@@ -230,6 +230,42 @@ static void copies_reach_data_of_any_owner(void)
 	stop();
 }
 
+static struct starpu_codelet set_late = {.cpu_funcs = {set_cpu},
+					 .nbuffers = 2,
+					 .modes = {STARPU_RW, STARPU_R},
+					 .model = &starpu_perfmodel_nop,
+					 .name = "set_late"};
+
+/* The rank that sends the copied value sends one of dst itself before, but has it later.
+ */
+static void copies_come_after_what_was_written_elsewhere(void)
+{
+	int last = claim_size - 1;
+	starpu_data_handle_t to, from, gate;
+	long value = 31;
+
+	start();
+	to = owned(0, 0);
+	from = owned(1, last);
+	gate = owned(2, last);
+	set_to(from, 30);
+	starpu_mpi_wait_for_all(WORLD);
+	if (RANK == last)
+		starpu_data_acquire(gate, STARPU_RW);
+	starpu_mpi_task_insert(WORLD, &set_late, STARPU_RW, to, STARPU_R, gate,
+			       STARPU_VALUE, &value, sizeof(value),
+			       STARPU_EXECUTE_ON_NODE, last, 0);
+	copy(to, from, 1);
+	if (RANK == last)
+		starpu_data_release(gate);
+	for (int rank = 0; rank < claim_size; rank++)
+		expect_on(to, rank, 30);
+	starpu_data_unregister(to);
+	starpu_data_unregister(from);
+	starpu_data_unregister(gate);
+	stop();
+}
+
 static void blocking_copies_are_over_at_once(void)
 {
 	starpu_data_handle_t from, to;
@@ -341,6 +377,8 @@ static const struct claim claims[] = {
 	 values_go_to_their_owners_and_come_back},
 	{"who moves nothing hears nothing", who_moves_nothing_hears_nothing},
 	{"copies reach data of any owner", copies_reach_data_of_any_owner},
+	{"copies come after what was written elsewhere",
+	 copies_come_after_what_was_written_elsewhere},
 	{"blocking copies are over at once", blocking_copies_are_over_at_once},
 	{"data are exchanged one by one", data_are_exchanged_one_by_one},
 	{NULL, NULL},

@@ -138,6 +138,25 @@ static void all_ranks_get_the_value(void)
 	stop();
 }
 
+/* Rank 2 gets it from rank 1, which has a part in that. */
+static void another_source_sends(void)
+{
+	starpu_data_handle_t handle;
+
+	start();
+	nends = 0;
+	handle = owned(0, 0, BIG);
+	set_to(handle, 10);
+	if (claim_size > 2)
+		starpu_mpi_data_set_source(handle, 2, 1);
+	CLAIM_EQ(orrery_mpi_broadcast_detached(handle, WORLD, 0, ended, &nends), 0);
+	starpu_mpi_wait_for_all(WORLD);
+	CLAIM_EQ(nends, 1);
+	expect_here(handle, BIG, 10, 1);
+	starpu_data_unregister(handle);
+	stop();
+}
+
 static void all_ranks_get_all_values(void)
 {
 	starpu_data_handle_t data[MAX_RANKS];
@@ -206,6 +225,7 @@ static void all_ranks_get_what_is_combined(void)
 
 static const struct claim claims[] = {
 	{"all ranks get the value", all_ranks_get_the_value},
+	{"another source sends to all that it is of", another_source_sends},
 	{"all ranks get all values", all_ranks_get_all_values},
 	{"the owner gets what is combined", the_owner_gets_what_is_combined},
 	{"all ranks get what is combined", all_ranks_get_what_is_combined},

@@ -140,16 +140,23 @@ static void task_cuda_default(void *buffers[], void *arg)
 		.nbuffers = STARPU_VARIABLE_NBUFFERS, .name = name_                      \
 	}
 
-static struct starpu_codelet cooks[COOKS] = {
-	[COOK_ANYWHERE] = TASK(task_cpu, task_cuda, STARPU_CUDA_ASYNC, "anywhere"),
-	[COOK_ANYWHERE_WAITS] = TASK(task_cpu, task_cuda_waits, 0, "anywhere, waits"),
-	[COOK_ON_GPU] = TASK(NULL, task_cuda, STARPU_CUDA_ASYNC, "on a GPU"),
-	[COOK_ON_GPU_WAITS] = TASK(NULL, task_cuda_waits, 0, "on a GPU, waits"),
-	[COOK_ON_GPU_FORGETS] = TASK(NULL, task_cuda, 0, "on a GPU, forgets"),
-	[COOK_ON_DEFAULT] =
-		TASK(NULL, task_cuda_default, STARPU_CUDA_ASYNC, "by default"),
-	[COOK_ON_CPU] = TASK(task_cpu, NULL, 0, "on a core")};
-static struct starpu_codelet with_models[COOKS];
+/* Twice: a codelet counts its tasks, so that a used one is not copied. */
+#define COOK_TABLE                                                                       \
+	{                                                                                \
+		[COOK_ANYWHERE] =                                                        \
+			TASK(task_cpu, task_cuda, STARPU_CUDA_ASYNC, "anywhere"),        \
+		[COOK_ANYWHERE_WAITS] =                                                  \
+			TASK(task_cpu, task_cuda_waits, 0, "anywhere, waits"),           \
+		[COOK_ON_GPU] = TASK(NULL, task_cuda, STARPU_CUDA_ASYNC, "on a GPU"),    \
+		[COOK_ON_GPU_WAITS] = TASK(NULL, task_cuda_waits, 0, "on a GPU, waits"), \
+		[COOK_ON_GPU_FORGETS] = TASK(NULL, task_cuda, 0, "on a GPU, forgets"),   \
+		[COOK_ON_DEFAULT] =                                                      \
+			TASK(NULL, task_cuda_default, STARPU_CUDA_ASYNC, "by default"),  \
+		[COOK_ON_CPU] = TASK(task_cpu, NULL, 0, "on a core")                     \
+	}
+
+static struct starpu_codelet cooks[COOKS] = COOK_TABLE;
+static struct starpu_codelet with_models[COOKS] = COOK_TABLE;
 static struct starpu_perfmodel models[COOKS];
 static const char *const symbols[COOKS] = {"random_0", "random_1", "random_2", "random_3",
 					   "random_4", "random_5", "random_6"};
@@ -161,7 +168,6 @@ struct starpu_codelet *cook_codelet(int which, int with_model)
 	if (!with_models[which].model) {
 		models[which].type = STARPU_HISTORY_BASED;
 		models[which].symbol = symbols[which];
-		with_models[which] = cooks[which];
 		with_models[which].model = &models[which];
 	}
 	return &with_models[which];

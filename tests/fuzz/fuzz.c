@@ -20,20 +20,20 @@
 struct options {
 	int distributed, slaves, prints, timeout_s;
 	const char *keep, *settings;
-	unsigned features;
+	uint64_t features;
 	uint64_t first;
 	long count;
 };
 
-static unsigned features_of(const char *list)
+static uint64_t features_of(const char *list)
 {
 	char text[512], *rest = text, *name;
-	unsigned features = 0;
+	uint64_t features = 0;
 
 	snprintf(text, sizeof(text), "%s", list);
 	while ((name = strsep(&rest, ",")))
 		if (*name) {
-			unsigned bit = feature_named(name);
+			uint64_t bit = feature_named(name);
 
 			if (!bit) {
 				fprintf(stderr, "fuzz: there is no feature %s\n", name);

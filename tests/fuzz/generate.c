@@ -29,22 +29,22 @@ static const struct {
 #undef FUZZ_ROW
 };
 
-unsigned features_preset(void)
+uint64_t features_preset(void)
 {
-	unsigned features = 0;
+	uint64_t features = 0;
 
 	for (int i = 0; i < NFEATURES; i++)
-		features |= (unsigned)feature_table[i].preset << i;
+		features |= (uint64_t)feature_table[i].preset << i;
 	return features;
 }
 
-unsigned feature_named(const char *name)
+uint64_t feature_named(const char *name)
 {
 	if (!strcmp(name, "all"))
-		return ~0u >> (32 - NFEATURES);
+		return ~(uint64_t)0 >> (64 - NFEATURES);
 	for (int i = 0; i < NFEATURES; i++)
 		if (!strcmp(name, feature_table[i].name))
-			return 1u << i;
+			return (uint64_t)1 << i;
 	return 0;
 }
 

@@ -62,6 +62,22 @@ static void add_transfer(struct program *program, struct rng *rng, int lane)
 	program_add(program, rng, rng_below(rng, 3) ? OP_P2P : OP_BATCH, lane);
 }
 
+/* What is done by hand; the same datum as for other operations. */
+static void add_blend(struct program *program, struct rng *rng, int lane, unsigned datum)
+{
+	static const unsigned char kinds[] = {
+		OP_COPY, OP_COPY, OP_COPY,    OP_SPREAD, OP_SPREAD,  OP_POST,
+		OP_POST, OP_TAKE, OP_REPLACE, OP_COOP,   OP_COMBINE, OP_ALL_GATHER};
+	struct op *op =
+		program_add(program, rng, kinds[rng_below(rng, sizeof(kinds))], lane);
+
+	op->uses = calloc(1, sizeof(*op->uses));
+	op->nuses = 1;
+	op->uses->datum = (unsigned char)(datum % (unsigned)program->lanes[lane].ndata);
+	if (op->kind == OP_REPLACE)
+		generate_shape(program, rng, lane, &op->shape);
+}
+
 /*
  * Lanes that are threads may not do what concerns the data of all: ranks would not agree
  * on what came before it, and waiting for all waits for other lanes, too, for which
@@ -79,6 +95,10 @@ void generate_distributed(struct program *program, struct rng *rng, int lane)
 
 	if (program->lanes[lane].only_transfers) {
 		add_transfer(program, rng, lane);
+		return;
+	}
+	if (has_feature(program, FEATURE_BLEND) && rng_below(rng, 5) == 0) {
+		add_blend(program, rng, lane, datum);
 		return;
 	}
 	for (int i = 0; i < NDISTRIBUTED; i++) {

@@ -77,6 +77,54 @@ static void witness_submit(const struct witness *witness, struct lane_run *lane,
 				   0);
 }
 
+/* As a struct that all ranks make, and by hand what an insertion does. */
+static int insert_as_struct(struct lane_run *lane, struct op *op,
+			    const struct starpu_data_descr *descr, int n)
+{
+	struct ticket ticket = ticket_make(lane->run, op);
+	struct starpu_task *task = starpu_task_create();
+	struct starpu_mpi_task_exchange_params params;
+	struct starpu_data_descr data[STARPU_NMAXBUFS];
+	int ret;
+
+	starpu_codelet_pack_args(&task->cl_arg, &task->cl_arg_size, STARPU_VALUE, &ticket,
+				 sizeof(ticket), 0);
+	task->cl = tasks_codelet(lane, op);
+	task->cl_arg_free = 1;
+	task->priority = priority_of(op);
+	task->sched_ctx = crowds_context(lane, op);
+	task->nbuffers = n;
+	for (int i = 0; i < n; i++) {
+		STARPU_TASK_SET_HANDLE(task, descr[i].handle, i);
+		STARPU_TASK_SET_MODE(task, descr[i].mode, i);
+	}
+	if (node_of(op) >= 0)
+		ret = starpu_mpi_task_exchange_data_before_execution_on_node(
+			lane->comm, task, data, &params, node_of(op));
+	else
+		ret = starpu_mpi_task_exchange_data_before_execution(lane->comm, task,
+								     data, &params);
+	if (ret)
+		return ret;
+	if (params.do_execute) {
+		ret = starpu_task_submit(task);
+	} else {
+		task->destroy = 0;
+		starpu_task_destroy(task);
+	}
+	starpu_mpi_task_exchange_data_after_execution(lane->comm, data, (unsigned)n,
+						      params);
+	return ret;
+}
+
+/* Has the program drawn that form for it? */
+static int is_struct(const struct lane_run *lane, const struct op *op, int n)
+{
+	return has_feature(lane->run->program, FEATURE_BLEND) && n <= STARPU_NMAXBUFS &&
+	       !(op->flags & (TASK_HALVES | TASK_ON_DATA | TASK_POLICY)) &&
+	       op->choice[9] / 16 % 5 == 0;
+}
+
 static int insert_in_halves(struct lane_run *lane, struct op *op,
 			    struct starpu_data_descr *descr, int n)
 {
@@ -106,6 +154,8 @@ static int known_node(const struct op *op, const struct starpu_data_descr *descr
 	if (op->flags & (TASK_HALVES | TASK_ON_DATA | TASK_POLICY))
 		return -1;
 	for (int i = 0; i < n && node_of(op) < 0; i++) {
+		if (descr[i].mode & (STARPU_REDUX | STARPU_MPI_REDUX))
+			return -1;
 		if (!(descr[i].mode & STARPU_W) || (descr[i].mode & STARPU_SCRATCH))
 			continue;
 		owner = starpu_mpi_data_get_rank(descr[i].handle);
@@ -125,29 +175,57 @@ static int has_sent(const struct lane_run *lane, starpu_data_handle_t handle)
 }
 
 /*
- * May the rank leave the call out?  It executes elsewhere, all data are owned elsewhere,
- * and the rank has no copy of what is written, nor keeps account of whom it sent one, nor
- * has a part in a reduction to come.
+ * Does the datum not concern the rank?  It is owned elsewhere, and the rank has no copy
+ * of it, nor keeps account of whom it sent one, nor has a part in a reduction to come.
  */
+static int is_elsewhere(const struct lane_run *lane, const struct starpu_data_descr *use,
+			int node)
+{
+	int owner;
+
+	if (use->mode & STARPU_SCRATCH)
+		return 1;
+	owner = starpu_mpi_data_get_rank(use->handle);
+	return owner >= 0 && owner != lane->rank &&
+	       starpu_mpi_data_get_source(use->handle, node) == owner &&
+	       !(use->mode & (STARPU_REDUX | STARPU_MPI_REDUX)) &&
+	       !starpu_mpi_data_get_redux_map(use->handle) &&
+	       !starpu_mpi_cached_receive(use->handle) && !has_sent(lane, use->handle);
+}
+
+/* May the rank leave the call out?  It executes elsewhere, and no datum concerns it. */
 static int may_be_pruned(const struct lane_run *lane, const struct op *op,
 			 const struct starpu_data_descr *descr, int n)
 {
-	int node = known_node(op, descr, n), owner;
+	int node = known_node(op, descr, n);
 
 	if (node < 0 || node == lane->rank)
 		return 0;
-	for (int i = 0; i < n; i++) {
-		if (descr[i].mode & STARPU_SCRATCH)
-			continue;
-		owner = starpu_mpi_data_get_rank(descr[i].handle);
-		if (owner < 0 || owner == lane->rank ||
-		    starpu_mpi_data_get_source(descr[i].handle, node) != owner ||
-		    (descr[i].mode & (STARPU_REDUX | STARPU_MPI_REDUX)) ||
-		    starpu_mpi_data_get_redux_map(descr[i].handle) ||
-		    starpu_mpi_cached_receive(descr[i].handle) ||
-		    has_sent(lane, descr[i].handle))
+	for (int i = 0; i < n; i++)
+		if (!is_elsewhere(lane, &descr[i], node))
 			return 0;
-	}
+	return 1;
+}
+
+/* NULL for what does not concern the rank, which then says who executes; 0: not done. */
+static int insert_with_nulls(struct lane_run *lane, struct op *op,
+			     struct starpu_data_descr *descr, int n)
+{
+	struct ticket ticket = ticket_make(lane->run, op);
+	int node = known_node(op, descr, n), ret;
+
+	if (node < 0 || node == lane->rank ||
+	    !has_feature(lane->run->program, FEATURE_BLEND) ||
+	    (op->choice[9] / 128 + (unsigned)lane->rank) % 3)
+		return 0;
+	for (int i = 0; i < n; i++)
+		if (is_elsewhere(lane, &descr[i], node))
+			descr[i].handle = NULL;
+	ret = starpu_mpi_task_insert(lane->comm, tasks_codelet(lane, op),
+				     STARPU_EXECUTE_ON_NODE, node,
+				     TASK_ARGUMENTS(descr, n, ticket, op), 0);
+	if (ret)
+		run_bad(lane->run, op, "insertion", (uint64_t)ret, 0);
 	return 1;
 }
 
@@ -215,8 +293,12 @@ void tasks_insert_mpi(struct lane_run *lane, struct op *op)
 	    has_feature(lane->run->program, FEATURE_PRUNE) &&
 	    may_be_pruned(lane, op, descr, n))
 		return;
+	if (!may_be_replicated(lane, op) && insert_with_nulls(lane, op, descr, n))
+		return;
 	if (lane->lane->nranks <= MAX_RANKS && may_be_replicated(lane, op))
 		ret = insert_replicas(lane, op, descr, n);
+	else if (is_struct(lane, op, n))
+		ret = insert_as_struct(lane, op, descr, n);
 	else if (op->flags & TASK_HALVES)
 		ret = insert_in_halves(lane, op, descr, n);
 	else if (op->flags & TASK_ON_DATA)
@@ -257,8 +339,10 @@ void mpi_register(struct lane_run *lane, int datum)
 	int owner =
 		live->shape.owner == OWNER_EACH ? STARPU_MPI_PER_NODE : live->shape.owner;
 
-	starpu_mpi_data_register_comm(live->handle, 10 + 1000 * lane->index + datum,
-				      owner, lane->comm);
+	starpu_mpi_tag_t tag = 10 + 1000 * lane->index + datum +
+			       ((starpu_mpi_tag_t)lane->generations[datum] << 32);
+
+	starpu_mpi_data_register_comm(live->handle, tag, owner, lane->comm);
 }
 
 static void check_value(struct lane_run *lane, const struct op *op, const char *what)
@@ -282,7 +366,7 @@ static void renew(struct lane_run *lane, const struct op *op)
 }
 
 /* The owner is going to look; what others contributed is there then. */
-static void reduce(struct lane_run *lane, const struct live *live, unsigned choice)
+void mpi_reduce(struct lane_run *lane, const struct live *live, unsigned choice)
 {
 	if (lane->run->program->threaded)
 		return;
@@ -298,7 +382,7 @@ static void owner_writes(struct lane_run *lane, const struct op *op)
 	struct live *live = &lane->live[op->uses[0].datum];
 	struct view view;
 
-	reduce(lane, live, op->choice[1]);
+	mpi_reduce(lane, live, op->choice[1]);
 	starpu_mpi_cache_flush(lane->comm, live->handle);
 	if (live->shape.owner != lane->rank)
 		return;
@@ -435,7 +519,7 @@ int run_mpi_op(struct lane_run *lane, struct op *op)
 		starpu_mpi_wait_for_all(lane->comm);
 		return 1;
 	case OP_CHECK:
-		reduce(lane, live, op->choice[1]);
+		mpi_reduce(lane, live, op->choice[1]);
 		if (live_is_here(lane, live))
 			check_value(lane, op, "the owner's value");
 		return 1;
@@ -481,7 +565,7 @@ static void check_end(struct lane_run *lane, int i)
 		run_bad(lane->run, NULL, "owner",
 			(uint64_t)starpu_mpi_data_get_rank(live->handle),
 			(uint64_t)live->shape.owner);
-	reduce(lane, live, (unsigned)(program->seed + (uint64_t)i) % 12);
+	mpi_reduce(lane, live, (unsigned)(program->seed + (uint64_t)i) % 12);
 	if (everywhere)
 		starpu_mpi_get_data_on_all_nodes_detached(lane->comm, live->handle);
 	if (everywhere || live_is_here(lane, live))
@@ -502,4 +586,6 @@ void mpi_lane_finish(struct lane_run *lane)
 		free(lane->live[i].home.values);
 	}
 	starpu_data_unregister(lane->scratch);
+	if (!lane->lane->only_transfers)
+		blend_finish(lane);
 }

@@ -235,6 +235,86 @@ static void do_distributed(struct op *op, struct model *model)
 	}
 }
 
+/* ---- by hand --------------------------------------------------------- */
+
+int blend_members(const struct op *op, int ndata, int *data)
+{
+	int n = 1 + (int)(op->choice[4] % BLEND_SPREAD);
+
+	n = n < ndata ? n : ndata;
+	for (int i = 0; i < n; i++)
+		data[i] = (op->uses[0].datum + i) % ndata;
+	return n;
+}
+
+static void do_spread(struct oracle *oracle, const struct op *op)
+{
+	const struct lane *lane = &oracle->program->lanes[op->lane];
+	struct model *models = oracle->models[op->lane];
+	int data[BLEND_SPREAD], n = blend_members(op, lane->ndata, data);
+	int root = models[data[0]].shape.owner, how = (int)(op->choice[0] % 3);
+
+	for (int i = 0; i < (how ? n : 1); i++) {
+		struct shape *shape = &models[data[i]].shape;
+
+		if (shape->owner < 0 || (how == 2 && shape->owner != root))
+			continue;
+		shape->owner = how == 2 ? (op->node + i) % lane->nranks : op->node;
+	}
+}
+
+/* Another datum of the same shape; its number goes into choice 5. */
+static void do_copy(struct oracle *oracle, struct op *op, struct model *model)
+{
+	unsigned n = (unsigned)oracle->program->lanes[op->lane].ndata;
+
+	op->skip = 1;
+	for (unsigned i = 0; i < n && op->skip; i++) {
+		unsigned datum = (op->choice[0] + i) % n;
+		const struct model *from = &oracle->models[op->lane][datum];
+
+		if (from == model || from->shape.owner < 0 ||
+		    from->shape.kind != model->shape.kind ||
+		    from->shape.nx != model->shape.nx ||
+		    from->shape.ny != model->shape.ny)
+			continue;
+		op->skip = 0;
+		op->choice[5] = datum;
+		for (unsigned k = 0; k < view_count(&model->view); k++)
+			*view_at(&model->view, k) = *view_at(&from->view, k);
+	}
+}
+
+/* The sum of what blend.c gives each rank. */
+static void do_combine(struct oracle *oracle, struct op *op, struct model *model)
+{
+	const struct program *program = oracle->program;
+	uint64_t n = (uint64_t)program->lanes[op->lane].nranks;
+
+	/* Reductions are of one thread. */
+	op->skip = program->threaded || !has_feature(program, FEATURE_REDUX);
+	for (unsigned i = 0; i < view_count(&model->view) && !op->skip; i++)
+		*view_at(&model->view, i) = n * (op->salt + i) + n * (n - 1) / 2;
+}
+
+static void do_blend(struct oracle *oracle, struct op *op, struct model *model)
+{
+	op->skip = op->kind != OP_COOP && model->shape.owner < 0;
+	if (op->skip)
+		return;
+	if (op->kind == OP_SPREAD)
+		do_spread(oracle, op);
+	if (op->kind == OP_COPY)
+		do_copy(oracle, op, model);
+	if (op->kind == OP_COMBINE)
+		do_combine(oracle, op, model);
+	if (op->kind == OP_TAKE)
+		view_overwrite(&model->view, op->salt);
+	op->expected = view_hash(&model->view);
+	if (op->kind == OP_REPLACE)
+		model_open(model, &op->shape);
+}
+
 static void do_op(struct oracle *oracle, struct op *op)
 {
 	struct model *model =
@@ -246,6 +326,8 @@ static void do_op(struct oracle *oracle, struct op *op)
 		do_acquire(op, model);
 	else if (op->kind == OP_RENEW)
 		do_renew(op, model);
+	else if (op->kind >= OP_COPY)
+		do_blend(oracle, op, model);
 	else if (op->kind >= OP_FLUSH && model)
 		do_distributed(op, model);
 	else

@@ -122,7 +122,15 @@ struct use {
 	X(OWNER_WRITES, "the owner writes")                                              \
 	X(PING, "ping-pong by callbacks")                                                \
 	X(P2P, "point to point")                                                         \
-	X(BATCH, "messages in any order")
+	X(BATCH, "messages in any order")                                                \
+	X(COPY, "copy between data")                                                     \
+	X(SPREAD, "owners changed by hand")                                              \
+	X(POST, "the owner sends it")                                                    \
+	X(TAKE, "the owner receives it")                                                 \
+	X(REPLACE, "unregister when unused, and register")                               \
+	X(COOP, "cooperative sends on or off")                                           \
+	X(COMBINE, "combine what all ranks have")                                        \
+	X(ALL_GATHER, "gather on all ranks")
 
 enum op_kind {
 #define FUZZ_KIND(kind, text) OP_##kind,
@@ -201,7 +209,8 @@ struct op {
 	X(CONTEXTS, "contexts", 1)       /* of lanes; their workers come and go */       \
 	X(TEAMS, "teams", 1)             /* parallel tasks */                            \
 	X(OWN, "own", 1)                 /* contexts under policies of the program's */  \
-	X(DRY_SCRATCH, "dry-scratch", 1) /* unregister while scratch is in use */
+	X(DRY_SCRATCH, "dry-scratch", 1) /* unregister while scratch is in use */        \
+	X(BLEND, "blend", 0)             /* by hand beside inserted tasks: blend.c */
 
 enum feature {
 #define FUZZ_FEATURE(name, text, preset) FEATURE_##name,
@@ -222,7 +231,7 @@ struct program {
 	uint64_t seed;
 	int distributed, nranks, rank;
 	int slaves;        /* the other ranks are the first one's slaves */
-	unsigned features; /* bits */
+	uint64_t features; /* bits */
 	int nlanes, limited, ncpus;
 	int threaded;   /* distributed lanes are threads */
 	int lacks_room; /* for messages that come before their receives */
@@ -245,13 +254,13 @@ struct program {
 struct request {
 	uint64_t seed;
 	int distributed, nranks, rank, slaves;
-	unsigned features;
+	uint64_t features;
 	const char *keep; /* "1,4,7-9": operations to keep; NULL: all */
 };
 
-unsigned features_preset(void);
+uint64_t features_preset(void);
 /* The bit of a name, all for "all"; 0 when there is none. */
-unsigned feature_named(const char *name);
+uint64_t feature_named(const char *name);
 
 struct program *program_make(const struct request *request);
 void program_free(struct program *program);
@@ -259,6 +268,11 @@ void program_print(const struct program *program, FILE *file);
 /* Run it sequentially and fill in what must be seen. */
 void oracle_run(struct program *program);
 int has_feature(const struct program *program, enum feature feature);
+
+enum { BLEND_SPREAD = 4 };
+
+/* The data of OP_SPREAD: fills data, BLEND_SPREAD long, and returns how many. */
+int blend_members(const struct op *op, int ndata, int *data);
 
 /* generate_mpi.c */
 void generate_distributed(struct program *program, struct rng *rng, int lane);

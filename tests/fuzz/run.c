@@ -57,8 +57,9 @@ static int lane_step(struct lane_run *lane)
 	if (lane->next_op == program->nops)
 		return 0;
 	op = &program->ops[lane->next_op++];
-	if (!run_mpi_op(lane, op) && !run_p2p_op(lane, op) && !run_task_op(lane, op) &&
-	    !run_local_op(lane, op) && !run_chain_op(lane, op) && !run_crowd_op(lane, op))
+	if (!run_mpi_op(lane, op) && !run_blend_op(lane, op) && !run_p2p_op(lane, op) &&
+	    !run_task_op(lane, op) && !run_local_op(lane, op) &&
+	    !run_chain_op(lane, op) && !run_crowd_op(lane, op))
 		abort();
 	return 1;
 }

@@ -68,8 +68,10 @@ struct lane_run {
 	uint64_t many_sum;
 	int has_many, cache_is_on, nfetched;
 	int ncrowds;
-	unsigned crowds[MAX_CROWDS]; /* contexts */
-	int is_fixed[MAX_CROWDS];    /* whose workers stay */
+	struct leftover *leftovers;          /* of blend.c */
+	unsigned char generations[MAX_DATA]; /* of its tags, for each datum */
+	unsigned crowds[MAX_CROWDS];         /* contexts */
+	int is_fixed[MAX_CROWDS];            /* whose workers stay */
 };
 
 /* What a kernel is given: its operation, and where to complain. */
@@ -103,6 +105,7 @@ int run_chain_op(struct lane_run *lane, struct op *op);
 int run_mpi_op(struct lane_run *lane, struct op *op);
 int run_p2p_op(struct lane_run *lane, struct op *op);
 int run_crowd_op(struct lane_run *lane, struct op *op);
+int run_blend_op(struct lane_run *lane, struct op *op);
 
 /* tasks.c */
 void tasks_insert_mpi(struct lane_run *lane, struct op *op);
@@ -137,6 +140,8 @@ void teams_check(struct run *run, const struct op *op);
 
 /* mpi.c */
 void mpi_register(struct lane_run *lane, int datum);
+/* What others contributed comes to the owner. */
+void mpi_reduce(struct lane_run *lane, const struct live *live, unsigned choice);
 void mpi_lane_register(struct lane_run *lane);
 void mpi_lane_finish(struct lane_run *lane);
 int mpi_choose_node(int me, int nnodes, struct starpu_data_descr *descr, int n);
@@ -145,6 +150,7 @@ int mpi_choose_node(int me, int nnodes, struct starpu_data_descr *descr, int n);
 void chains_finish(struct lane_run *lane);
 void chains_check_ended(struct lane_run *lane);
 void pings_finish(struct lane_run *lane);
+void blend_finish(struct lane_run *lane);
 void many_finish(struct lane_run *lane);
 
 /* stage.c, stage_fake.c: how ranks and lanes run side by side here. */

@@ -47,6 +47,31 @@ static void destinations_are_noted_once(void **state)
 	world_close();
 }
 
+/* Its last user may end, and free it, while all that is noted is gone over. */
+static void what_ends_is_not_noted_any_more(void **state)
+{
+	starpu_data_handle_t handle;
+	struct mpi *mpi;
+	int value = 0;
+
+	(void)state;
+	world_open(2);
+	mpi = world_mpi(0);
+	handle = world_vector(0, &value, 1);
+	registry_register(mpi, handle, 3, 0, 0, "test");
+	fake_select(0);
+	assert_int_equal(starpu_data_acquire(handle, STARPU_R), 0);
+	cache_note_sent(mpi, handle, 1);
+	reduce_note(mpi, 0, handle, 1, "test");
+	starpu_data_unregister_submit(handle);
+	assert_true(list_is_empty(&mpi->cache.cached));
+	assert_true(list_is_empty(&mpi->reductions.due));
+	assert_ptr_equal(registry_find(mpi, 3), handle);
+	starpu_data_release(handle);
+	assert_null(registry_find(mpi, 3));
+	world_close();
+}
+
 static void off_means_never(void **state)
 {
 	starpu_data_handle_t handle;
@@ -486,6 +511,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(destinations_are_noted_once),
+		cmocka_unit_test(what_ends_is_not_noted_any_more),
 		cmocka_unit_test(off_means_never),
 		cmocka_unit_test(tags_are_found_again),
 		cmocka_unit_test(tags_that_ended_are_not_found),

@@ -570,14 +570,31 @@ static void gather_on_one_only(void)
 	end_both();
 }
 
+/* A vector on its owner's. */
+static starpu_data_handle_t vector(int tag, int owner, unsigned n)
+{
+	static long many[2][100];
+	starpu_data_handle_t handle;
+
+	starpu_vector_data_register(&handle, rank == owner ? STARPU_MAIN_RAM : -1,
+				    rank == owner ? (uintptr_t)many[owner] : 0, n,
+				    sizeof(long));
+	starpu_mpi_data_register(handle, tag, owner);
+	return handle;
+}
+
 static void copy_of_other_size(void)
 {
-	static long many[100];
+	to = vector(2, 1, 1);
+	from = vector(1, 0, 100);
+	starpu_mpi_data_cpy(to, from, WORLD, 1, NULL, NULL);
+	end_both();
+}
 
+static void copy_of_other_kind(void)
+{
 	to = owned(&other_value, 2, 1);
-	starpu_vector_data_register(&from, rank == 0 ? STARPU_MAIN_RAM : -1,
-				    rank == 0 ? (uintptr_t)many : 0, 100, sizeof(long));
-	starpu_mpi_data_register(from, 1, 0);
+	from = vector(1, 0, 1);
 	starpu_mpi_data_cpy(to, from, WORLD, 1, NULL, NULL);
 	end_both();
 }
@@ -754,6 +771,7 @@ static const struct scene scenes[] = {
 	SCENE(gather_null_array),
 	SCENE(gather_on_one_only),
 	SCENE(copy_of_other_size),
+	SCENE(copy_of_other_kind),
 	SCENE(copy_of_null),
 	SCENE(fetch_untagged),
 	SCENE(cached_send_nowhere),

@@ -483,7 +483,7 @@ void data_free(struct node *node, starpu_data_handle_t handle)
 			   (struct event){.kind = EVENT_FORGOTTEN,
 					  .value = (uintptr_t)handle});
 	if (node->on_unregister)
-		node->on_unregister(node, handle);
+		node->on_unregister(node, handle, 1);
 	if (!body || coherency_retire(handle, NULL))
 		data_free_now(node, handle);
 }

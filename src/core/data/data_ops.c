@@ -383,6 +383,8 @@ void data_unregister_submit(struct node *node, starpu_data_handle_t handle)
 	orr_lock(&handle->lock);
 	data_change_flags(handle, DATUM_DYING, 0);
 	orr_unlock(&handle->lock);
+	if (node->on_unregister)
+		node->on_unregister(node, handle, 0);
 	ahead_forget(handle);
 	wipe(node, handle, 1, 1);
 }
