@@ -105,6 +105,8 @@ static void on_main_exit(int failed, void *arg)
 	specifics_clear(thread->rank, &thread->specifics);
 	unlink_main(sim_get(), thread);
 	leave_nodes(thread);
+	/* Signals come behind this, too. */
+	sg_actor_self_set_data(NULL);
 	thread_free(thread);
 }
 

@@ -160,6 +160,7 @@ int main(int argc, char **argv)
 	node->size = 1;
 	if (plat_open(&stage.plat, node) < 0)
 		return 1;
+	node->plat = stage.plat;
 	plat_set_self(node);
 	node->machine = plat_machine(stage.plat);
 	if (node->machine->devices[STARPU_CUDA_WORKER].count < 2) {

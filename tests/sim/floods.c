@@ -115,6 +115,7 @@ int main(int argc, char **argv)
 	node.settings = &settings;
 	if (plat_open(&stage.plat, &node) < 0)
 		return 1;
+	node.plat = stage.plat;
 	plat_set_self(&node);
 	stage.wire = wire_new(sim_get(), WIRE_ROUTES);
 	stage.hosts = sg_host_list();

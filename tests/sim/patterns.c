@@ -401,6 +401,7 @@ int main(int argc, char **argv)
 	node.settings = &settings;
 	if (plat_open(&stage.plat, &node) < 0)
 		return 1;
+	node.plat = stage.plat;
 	plat_set_self(&node);
 	stage.wires[0] = wire_new(sim_get(), WIRE_ROUTES);
 	stage.wires[1] = wire_new(sim_get(), WIRE_FLOWS);

@@ -261,6 +261,7 @@ int main(int argc, char **argv)
 	node.size = size;
 	if (plat_open(&run.plat, &node) < 0)
 		return 1;
+	node.plat = run.plat;
 	plat_set_self(&node);
 	config.comm = &comm;
 	config.rank = run.rank;
