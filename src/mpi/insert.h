@@ -27,8 +27,8 @@ struct insertion {
 	/* Held by who notes that values travel until they are posted (turn.c); who does,
 	 * who did so first, and whether another one did so, too. */
 	struct orr_lock turn;
-	void *mover, *first;
 	int several;
+	void *mover, *first;
 	int nreading;                           /* see insert_begin_reading() */
 	int nhalves;                            /* see insert_count_halves(); atomic */
 	struct table ordinals;                  /* by peer: struct ordinals */

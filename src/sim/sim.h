@@ -142,21 +142,25 @@ struct sim {
 };
 
 /* What starpu_pthread_setspecific() keeps for one thread; index is the key. */
+struct keyed_values {
+	unsigned n;
+	void *values[];
+};
+
 struct specifics {
-	void **values;
-	unsigned nvalues;
-	struct posix_value *posix; /* keys.c */
+	struct keyed_values *keyed; /* or NULL */
+	struct posix_value *posix;  /* keys.c */
 };
 
 /* A rank of the program, which would be a process on a real machine. */
 struct sim_rank {
-	struct node *node;          /* NULL while the library is closed */
-	struct sim_libc *libc;      /* NULL before it is needed; see libc.c */
-	int nthreads;               /* of the application; the last one frees the rank */
+	struct node *node;     /* NULL while the library is closed */
+	struct sim_libc *libc; /* NULL before it is needed; see libc.c */
+	int nthreads;          /* of the application; the last one frees the rank */
+	int place;             /* in MPI_COMM_WORLD, plus 1, once MPI has been started */
 	struct specific_keys *keys; /* of starpu_pthread_key_create(), or NULL */
 	struct posix_rank *posix;   /* or NULL; see posix.c */
-	int place;            /* in MPI_COMM_WORLD, plus 1, once MPI has been started */
-	struct births births; /* of communicators */
+	struct births births;       /* of communicators */
 };
 
 /*

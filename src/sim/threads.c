@@ -395,19 +395,28 @@ struct specifics *specifics_self(void)
 	return sim->current ? &sim->current->specifics : NULL;
 }
 
+static unsigned nkeyed(const struct specifics *specifics)
+{
+	return specifics->keyed ? specifics->keyed->n : 0;
+}
+
 int starpu_pthread_setspecific(starpu_pthread_key_t key, const void *pointer)
 {
 	struct specifics *specifics = specifics_self();
+	unsigned n = nkeyed(specifics);
 
 	if (!key_of(key))
 		return EINVAL;
-	if (key >= specifics->nvalues) {
-		specifics->values = orr_realloc(specifics->values,
-						(key + 1) * sizeof(*specifics->values));
-		while (specifics->nvalues <= key)
-			specifics->values[specifics->nvalues++] = NULL;
+	if (key >= n) {
+		specifics->keyed = orr_realloc(
+			specifics->keyed,
+			sizeof(*specifics->keyed) +
+				(key + 1) * sizeof(*specifics->keyed->values));
+		while (n <= key)
+			specifics->keyed->values[n++] = NULL;
+		specifics->keyed->n = n;
 	}
-	specifics->values[key] = (void *)(uintptr_t)pointer;
+	specifics->keyed->values[key] = (void *)(uintptr_t)pointer;
 	return 0;
 }
 
@@ -415,22 +424,23 @@ void *starpu_pthread_getspecific(starpu_pthread_key_t key)
 {
 	struct specifics *specifics = specifics_self();
 
-	return key_of(key) && key < specifics->nvalues ? specifics->values[key] : NULL;
+	return key_of(key) && key < nkeyed(specifics) ? specifics->keyed->values[key]
+						      : NULL;
 }
 
 void specifics_clear(const struct sim_rank *rank, struct specifics *specifics)
 {
 	/* A destructor may set values again: a bounded number of times, as POSIX says. */
 	for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++)
-		for (unsigned i = 0; i < specifics->nvalues; i++) {
-			void *value = specifics->values[i];
+		for (unsigned i = 0; i < nkeyed(specifics); i++) {
+			void *value = specifics->keyed->values[i];
 			struct key *key = &rank->keys->keys[i];
 
-			specifics->values[i] = NULL;
+			specifics->keyed->values[i] = NULL;
 			if (value && key->taken && key->destructor)
 				key->destructor(value);
 		}
 	posix_values_end(&specifics->posix);
-	free(specifics->values);
+	free(specifics->keyed);
 	*specifics = (struct specifics){0};
 }
