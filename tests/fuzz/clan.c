@@ -407,6 +407,10 @@ static void partition_for_a_while(struct clan *clan)
 	for (int i = 1; i < kin->nmembers; i++)
 		if (kin->members[i].plan == 0)
 			bring(clan, i, owner, MAX_DEPTH);
+	/* Members that overlap may hinder each other: then all is written anew. */
+	for (int i = 1; i < kin->nmembers && !gather(clan); i++)
+		if (kin->members[i].plan == 0)
+			insert(clan, i, KIN_SET);
 	if (!gather(clan))
 		abort();
 	kin_clean(kin, 1);
