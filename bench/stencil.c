@@ -21,6 +21,7 @@
 #include <starpu_mpi.h>
 
 #include "bench.h"
+#include "stencil.h"
 
 enum { FACES = 6, DATA = 1 + 2 * FACES };
 
@@ -31,27 +32,6 @@ struct stencil {
 	int *concerned,
 		nconcerned; /* blocks of this node, and those that read a face of it */
 };
-
-static double step_us;
-
-static void nothing(void *buffers[], void *arg)
-{
-	(void)buffers;
-	(void)arg;
-}
-
-static double cost(struct starpu_task *task, unsigned implementation)
-{
-	(void)task;
-	(void)implementation;
-	return step_us;
-}
-
-static struct starpu_perfmodel model = {.type = STARPU_COMMON, .cost_function = cost};
-static struct starpu_codelet step_codelet = {.cpu_funcs = {nothing},
-					     .nbuffers = STARPU_VARIABLE_NBUFFERS,
-					     .model = &model,
-					     .name = "step"};
 
 /* Three factors of n, as near to each other as may be. */
 static void factor(int n, int factors[3])
@@ -204,11 +184,6 @@ static size_t table_bytes(const struct stencil *s)
 {
 	return (size_t)s->blocks[0] * (size_t)s->blocks[1] * (size_t)s->blocks[2] * DATA *
 	       sizeof(*s->data);
-}
-
-static int argument(int argc, char **argv, int i, int otherwise)
-{
-	return argc > i ? atoi(argv[i]) : otherwise;
 }
 
 int main(int argc, char **argv)

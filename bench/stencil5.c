@@ -19,6 +19,7 @@
 #include <starpu_mpi.h>
 
 #include "bench.h"
+#include "stencil.h"
 
 enum { POINTS = 5 };
 
@@ -30,27 +31,6 @@ struct stencil {
 	int nodes_x, nodes_y; /* of so many */
 	starpu_data_handle_t *tiles[2];
 };
-
-static double step_us;
-
-static void nothing(void *buffers[], void *arg)
-{
-	(void)buffers;
-	(void)arg;
-}
-
-static double cost(struct starpu_task *task, unsigned implementation)
-{
-	(void)task;
-	(void)implementation;
-	return step_us;
-}
-
-static struct starpu_perfmodel model = {.type = STARPU_COMMON, .cost_function = cost};
-static struct starpu_codelet step_codelet = {.cpu_funcs = {nothing},
-					     .nbuffers = STARPU_VARIABLE_NBUFFERS,
-					     .model = &model,
-					     .name = "step"};
 
 static starpu_data_handle_t *tile(const struct stencil *s, int set, int i, int j)
 {
@@ -144,11 +124,6 @@ static void play(struct stencil *s, int rank)
 		each_tile(s, set, unregister_tile);
 		free(s->tiles[set]);
 	}
-}
-
-static int argument(int argc, char **argv, int i, int otherwise)
-{
-	return argc > i ? atoi(argv[i]) : otherwise;
 }
 
 int main(int argc, char **argv)

@@ -16,11 +16,11 @@ enum { WORD_BITS = 64, WORDS = (STARPU_NMAXWORKERS + WORD_BITS - 1) / WORD_BITS 
 struct lws {
 	struct sched base;
 	int nqueues;
+	int is_known; /* by filled: in a process of one thread */
 	/* Where the next task from outside a worker goes. */
 	ORR_OWN_LINE int next;
-	/* In a process of one thread: which queues may have jobs, by number, so that who
-	 * finds nothing need not look at the lines of each; otherwise all may. */
-	int is_known;
+	/* Which queues may have jobs, by number, so that who finds nothing need not look
+	 * at the lines of each. */
 	uint64_t filled[WORDS];
 	struct queue queues[];
 };
@@ -137,9 +137,11 @@ static int is_known_empty(const struct lws *lws)
 {
 	uint64_t filled = 0;
 
+	if (!lws->is_known)
+		return 0;
 	for (int i = 0; i < WORDS; i++)
 		filled |= lws->filled[i];
-	return lws->is_known && !filled;
+	return !filled;
 }
 
 static struct job *lws_pop(struct sched *sched, struct worker *worker)
