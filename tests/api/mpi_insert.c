@@ -555,6 +555,30 @@ static void built_tasks_leave_each_other_data(void)
 	built_tasks_overlap(0);
 }
 
+/* Without cache: who owned what moves reads it in a task that is built, not submitted. */
+static void built_tasks_keep_data_that_move(void)
+{
+	long x = 3, y = 4;
+	starpu_data_handle_t source, result;
+	struct starpu_task *task;
+
+	start();
+	starpu_mpi_cache_set(0);
+	source = distributed(&x, 0, 0);
+	result = distributed(&y, 1, 0);
+	task = starpu_mpi_task_build(WORLD, &sum, STARPU_RW, result, STARPU_R, source, 0);
+	starpu_mpi_data_migrate(WORLD, source, 1);
+	if (RANK == 0)
+		CLAIM_EQ(starpu_task_submit(task), 0);
+	starpu_mpi_task_post_build(WORLD, &sum, STARPU_RW, result, STARPU_R, source, 0);
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_data_unregister(result);
+	starpu_data_unregister(source);
+	CLAIM_EQ(y, RANK == 0 ? 7 : 4);
+	starpu_mpi_cache_set(1);
+	stop();
+}
+
 static void tasks_filled_by_hand_leave_each_other_data(void)
 {
 	built_tasks_overlap(1);
@@ -715,6 +739,7 @@ static const struct claim claims[] = {
 	{"communicators number the owners", communicators_number_the_owners},
 	{"built tasks are submitted by hand", built_tasks_are_submitted_by_hand},
 	{"built tasks leave each other their data", built_tasks_leave_each_other_data},
+	{"built tasks keep data that move", built_tasks_keep_data_that_move},
 	{"tasks filled by hand leave them, too",
 	 tasks_filled_by_hand_leave_each_other_data},
 	{"tasks filled by hand exchange their data", tasks_filled_by_hand_exchange},
