@@ -555,6 +555,31 @@ static void built_tasks_leave_each_other_data(void)
 	built_tasks_overlap(0);
 }
 
+/* The same where several ranks execute what reads it between. */
+static void built_tasks_keep_what_several_ranks_read(void)
+{
+	int ranks[] = {0, 1};
+	long x = 3, y = 4;
+	starpu_data_handle_t source, result;
+	struct starpu_task *task;
+
+	start();
+	starpu_mpi_cache_set(0);
+	source = distributed(&x, 0, 0);
+	result = distributed(&y, 1, 1);
+	task = starpu_mpi_task_build(WORLD, &sum, STARPU_RW, result, STARPU_R, source, 0);
+	starpu_mpi_tasks_insert(WORLD, &only_read, 2, ranks, STARPU_R, source, 0);
+	if (RANK == 1)
+		CLAIM_EQ(starpu_task_submit(task), 0);
+	starpu_mpi_task_post_build(WORLD, &sum, STARPU_RW, result, STARPU_R, source, 0);
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_data_unregister(result);
+	starpu_data_unregister(source);
+	CLAIM_EQ(y, RANK == 1 ? 7 : 4);
+	starpu_mpi_cache_set(1);
+	stop();
+}
+
 /* Without cache: who owned what moves reads it in a task that is built, not submitted. */
 static void built_tasks_keep_data_that_move(void)
 {
@@ -739,6 +764,8 @@ static const struct claim claims[] = {
 	{"communicators number the owners", communicators_number_the_owners},
 	{"built tasks are submitted by hand", built_tasks_are_submitted_by_hand},
 	{"built tasks leave each other their data", built_tasks_leave_each_other_data},
+	{"built tasks keep what several ranks read",
+	 built_tasks_keep_what_several_ranks_read},
 	{"built tasks keep data that move", built_tasks_keep_data_that_move},
 	{"tasks filled by hand leave them, too",
 	 tasks_filled_by_hand_leave_each_other_data},
