@@ -31,7 +31,8 @@ struct node *api_node(const char *func)
 		orr_die(ORR_NO_RANK,
 			"%s: the library is not initialised; call starpu_init() or "
 			"starpu_mpi_init_conf() first (in simulation also: this thread "
-			"belongs to no rank; start it with starpu_pthread_create())",
+			"belongs to no rank: a library, a kernel or a callback made it, "
+			"or ORRERY_REAL_THREADS is set)",
 			func);
 	return node;
 }

@@ -344,6 +344,9 @@ static const struct knob knob_table[] = {
 	     "of the bandwidth, as its receiver copies it alone"),
 	REAL("ORRERY_CLOCK_COST", "seconds", clock_s, 5.0e-8, 1e-9, 1,
 	     "simulation: charged for each look at a clock after many at the same date"),
+	SWITCH("ORRERY_REAL_THREADS", real_threads, 0,
+	       "simulation: threads that the program makes by pthread_create() or "
+	       "std::thread from now on work in real time, and may not call the library"),
 	REAL("ORRERY_QUANTUM", "seconds", quantum_s, 1.0e-4, 1e-9, 1,
 	     "simulation: submission cost is charged in steps of this"),
 	REAL("ORRERY_DISK_BANDWIDTH", "bytes/s", disk_bytes_per_s, 5.0e8, 1, 1e15,

@@ -49,7 +49,8 @@ struct knobs {
 	char *mpi_hostnames;
 	int homogeneous_cpu, homogeneous_cuda, homogeneous_mpi_ms;
 	/* Simulation. */
-	int simgrid, execute, progress, limit_cuda_mem_mib, limit_cpu_mem_mib;
+	int simgrid, execute, progress, real_threads, limit_cuda_mem_mib,
+		limit_cpu_mem_mib;
 	int limit_one_cuda_mem_mib[KNOBS_CUDA_DEVICES];
 	int limit_numa_mem_mib, limit_one_numa_mem_mib[KNOBS_NUMA_NODES];
 	int transfer_cost, submit_cost, push_cost, sched_cost;

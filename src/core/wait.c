@@ -26,7 +26,7 @@ static void refuse(const struct node *node, enum wait_kind kind)
 	orr_die(node->rank,
 		"a callback calls a function that waits for %s, which a callback cannot "
 		"do in simulation: use the form of the function that takes a callback, "
-		"or wait in main() or in a thread (starpu_pthread_create())",
+		"or wait in main() or in a thread that main has made",
 		whats[kind]);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #define _GNU_SOURCE
-#include "sim.h"
+#include "sim/pthreads.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -141,6 +141,8 @@ static void sleep_s(double seconds)
 
 	if (seconds <= 0)
 		sim_tried();
+	if (pthreads_nap(seconds))
+		return;
 	if (node)
 		plat_sleep(node->plat, seconds);
 	else if (!sim_get()->in_kernel)

@@ -198,8 +198,6 @@ void __cxa_guard_abort(int *guard)
 /* ---- the locks of C11 --------------------------------------------------- */
 
 /* The C library's are those of POSIX below, but do not look here. */
-enum { C11_SUCCESS, C11_BUSY, C11_ERROR, C11_NO_MEMORY, C11_TIMED_OUT };
-
 #define C11(name, ...) int c11_##name(__VA_ARGS__) __asm__(#name)
 C11(mtx_lock, pthread_mutex_t *mutex);
 C11(mtx_timedlock, pthread_mutex_t *mutex, const struct timespec *date);

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -188,4 +190,35 @@ void kernel_call(void (*call)(void *arg), void (*then)(void *arg), void *arg)
 	} at_end{then, arg};
 
 	call(arg);
+}
+
+struct Leave {
+};
+
+void kernel_catch(void (*call)(void *arg), void *arg)
+{
+	try {
+		call(arg);
+	} catch (const Leave &) {
+		return;
+	}
+}
+
+void kernel_leave()
+{
+	throw Leave();
+}
+
+void *kernel_run_state(void *state)
+{
+	std::unique_ptr<std::thread::_State> own(
+		static_cast<std::thread::_State *>(state));
+
+	own->_M_run();
+	return nullptr;
+}
+
+void kernel_fail(int code)
+{
+	throw std::system_error(code, std::generic_category());
 }

@@ -73,6 +73,16 @@ void kernel_release(sg_sem_t sem);
 /* Call one, then the other, also where an exception leaves the first. */
 void kernel_call(void (*call)(void *arg), void (*then)(void *arg), void *arg);
 
+/* Call it; kernel_leave() in there ends it by an exception, which clears away what is on
+ * the stack. */
+void kernel_catch(void (*call)(void *arg), void *arg);
+void kernel_leave(void) __attribute__((noreturn));
+
+/* What a std::thread is to do, from its state, which is taken; NULL. */
+void *kernel_run_state(void *state);
+/* Throw std::system_error with this code of errno's. */
+void kernel_fail(int code) __attribute__((noreturn));
+
 #ifdef __cplusplus
 }
 #endif

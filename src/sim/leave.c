@@ -13,7 +13,7 @@
 #include <smpi/smpi_helpers_internal.h>
 #include <starpu_thread.h>
 
-#include "sim.h"
+#include "sim/pthreads.h"
 
 /*
  * leave.c - the program leaves before its end: one rank's process on a real machine, all
@@ -107,6 +107,10 @@ void quick_exit(int status)
  * callback or main leaves undone is a failure, of one rank as well. */
 void pthread_exit(void *result)
 {
+	struct sim_thread *thread = pthreads_self();
+
+	if (thread)
+		pthreads_leave(thread, result);
 	if (sim_is_stranger() || !is_open(sim_get()))
 		NEXT(pthread_exit)(result);
 	if (!sim_get()->in_kernel && !sim_is_main())

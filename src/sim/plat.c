@@ -306,11 +306,13 @@ int plat_may_open(void)
 
 	if (!sim_is_stranger())
 		return 0;
-	why = kernel_is_there() ? "this thread belongs to no rank; start threads that "
-				  "call the library with starpu_pthread_create()"
-				: "this program is linked with liborrery-sim, the "
-				  "simulated flavour: start it with smpirun or orrery "
-				  "run --sim";
+	why = kernel_is_there()
+		      ? "this thread belongs to no rank: a library, a kernel or "
+			"a callback made it, or ORRERY_REAL_THREADS is set; "
+			"let main, or a thread that main makes, call it"
+		      : "this program is linked with liborrery-sim, the "
+			"simulated flavour: start it with smpirun or orrery "
+			"run --sim";
 	orr_complain(ORR_NO_RANK, "starpu_init: %s", why);
 	return -ENODEV;
 }

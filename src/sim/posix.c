@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #define _GNU_SOURCE
-#include "sim/posix_own.h"
+#include "sim/pthreads.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,12 +40,43 @@ static void *next(const char *name)
 
 #define FIND(member, name) *(void **)&own->member = next(name)
 
+static void find_thread_functions(struct sim_posix *own)
+{
+	FIND(create, "pthread_create");
+	FIND(join, "pthread_join");
+	FIND(tryjoin, "pthread_tryjoin_np");
+	FIND(timedjoin, "pthread_timedjoin_np");
+	FIND(clockjoin, "pthread_clockjoin_np");
+	FIND(detach, "pthread_detach");
+	FIND(self, "pthread_self");
+	FIND(cancel, "pthread_cancel");
+	FIND(testcancel, "pthread_testcancel");
+	FIND(setcancelstate, "pthread_setcancelstate");
+	FIND(setcanceltype, "pthread_setcanceltype");
+	FIND(register_cancel, "__pthread_register_cancel");
+	FIND(unregister_cancel, "__pthread_unregister_cancel");
+	FIND(unwind_next, "__pthread_unwind_next");
+	FIND(thread_atexit, "__cxa_thread_atexit");
+	FIND(setname, "pthread_setname_np");
+	FIND(getname, "pthread_getname_np");
+	FIND(setaffinity, "pthread_setaffinity_np");
+	FIND(getaffinity, "pthread_getaffinity_np");
+	FIND(setschedparam, "pthread_setschedparam");
+	FIND(getschedparam, "pthread_getschedparam");
+	FIND(setschedprio, "pthread_setschedprio");
+	FIND(getcpuclockid, "pthread_getcpuclockid");
+	FIND(getattr, "pthread_getattr_np");
+	FIND(kill, "pthread_kill");
+	FIND(is_alone, "__libc_single_threaded");
+	FIND(cxa_atexit, "__cxa_atexit");
+}
+
 static struct sim_posix *find_all(void)
 {
 	struct sim_posix *own = orr_alloc(sizeof(*own));
 
 	FIND(syscall, "syscall");
-	FIND(join, "pthread_join");
+	find_thread_functions(own);
 	FIND(once, "pthread_once");
 	FIND(guard_acquire, "__cxa_guard_acquire");
 	FIND(guard_release, "__cxa_guard_release");
@@ -101,8 +132,9 @@ struct sim_posix *posix_get(void)
 /* ---- strangers ------------------------------------------------------- */
 
 /* Each actor may have a thread, by SimGrid's configuration. */
-static int threads_count(struct sim_posix *own)
+int posix_shares_thread(void)
 {
+	struct sim_posix *own = posix_get();
 	char factory[32];
 
 	if (!own->threads_count)
@@ -127,11 +159,11 @@ int posix_has_strangers(void)
 	struct sim_posix *own = posix_get();
 
 	return sim_is_stranger() ||
-	       (threads_count(own) ? nothers() > 0 : own->has_created);
+	       (posix_shares_thread() ? nothers() > 0 : own->has_created);
 }
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-		   void *(*routine)(void *), void *arg)
+int posix_create_stranger(pthread_t *thread, const pthread_attr_t *attr,
+			  void *(*routine)(void *), void *arg)
 {
 	struct sim_posix *own = posix_get();
 	int before = nothers();
@@ -140,13 +172,12 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	if (own->nothers_most < before)
 		own->nothers_most = before;
 	own->nothers_most++;
-	return ((__typeof__(&pthread_create))next("pthread_create"))(thread, attr,
-								     routine, arg);
+	return own->create(thread, attr, routine, arg);
 }
 
 /* Who has been joined may be there for a moment, and would be taken for somebody who can
  * be waited for.  Threads that the C library made are not among those counted. */
-int pthread_join(pthread_t thread, void **result)
+int posix_join_stranger(pthread_t thread, void **result)
 {
 	struct sim_posix *own = posix_get();
 	int status = own->join(thread, result);
@@ -160,10 +191,19 @@ int pthread_join(pthread_t thread, void **result)
 	return 0;
 }
 
-/* May the caller's wait be one in simulated time? */
+void posix_not_alone(void)
+{
+	char *is_alone = posix_get()->is_alone;
+
+	if (is_alone)
+		*is_alone = 0;
+}
+
+/* May the caller's wait be one in simulated time?  Where a rank has threads of its own in
+ * the simulation it is one of these that it waits for, whatever others there are. */
 int posix_is_simulated(void)
 {
-	return !sim_is_child() && !posix_has_strangers();
+	return !sim_is_child() && (!posix_has_strangers() || pthreads_are_here());
 }
 
 /* ---- waiting --------------------------------------------------------- */
@@ -222,6 +262,31 @@ int posix_wait(const void *object, double until_s, const char *who)
 	return await(join(&waiter, who), &waiter, until_s, who);
 }
 
+/* From here to await() pthread_cancel() may wake it. */
+static struct waiters *join_to_leave(struct waiter *waiter, const char *who)
+{
+	struct waiters *waiters = join(waiter, who);
+
+	pthreads_waits(waiters, waiter);
+	return waiters;
+}
+
+static int await_to_leave(struct waiters *waiters, struct waiter *waiter, double until_s,
+			  const char *who)
+{
+	int status = await(waiters, waiter, until_s, who);
+
+	pthreads_waits(NULL, NULL);
+	return status;
+}
+
+int posix_wait_to_leave(const void *object, double until_s, const char *who)
+{
+	struct waiter waiter = {.object = object};
+
+	return await_to_leave(join_to_leave(&waiter, who), &waiter, until_s, who);
+}
+
 void posix_tried(void)
 {
 	if (posix_is_simulated())
@@ -245,16 +310,21 @@ static int cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double until_
 		     const char *who)
 {
 	struct waiter waiter = {.object = cond};
-	struct waiters *waiters = join(&waiter, who);
-	int status = pthread_mutex_unlock(mutex);
+	struct waiters *waiters;
+	int status;
 
+	pthreads_test_cancel();
+	waiters = join_to_leave(&waiter, who);
+	status = pthread_mutex_unlock(mutex);
 	if (status != 0) {
 		waiters_leave(waiters, &waiter);
+		pthreads_waits(NULL, NULL);
 		posix_get()->nwaiting--;
 		return status;
 	}
-	status = await(waiters, &waiter, until_s, who);
+	status = await_to_leave(waiters, &waiter, until_s, who);
 	pthread_mutex_lock(mutex);
+	pthreads_test_cancel();
 	return status;
 }
 
@@ -399,8 +469,10 @@ int sem_wait(sem_t *sem)
 			return -1;
 		if (!posix_is_simulated())
 			return posix_get()->sem_wait(sem);
-		posix_wait(sem, -1, "sem_wait");
+		pthreads_test_cancel();
+		posix_wait_to_leave(sem, -1, "sem_wait");
 	}
+	pthreads_test_cancel();
 	return 0;
 }
 
@@ -409,8 +481,10 @@ static int sem_wait_until(sem_t *sem, double until_s, const char *who)
 	int (*trywait)(sem_t * sem) = posix_get()->sem_trywait;
 	int status, is_late = 0;
 
-	while ((status = trywait(sem)) != 0 && errno == EAGAIN && !is_late)
-		is_late = posix_wait(sem, until_s, who) != 0;
+	while ((status = trywait(sem)) != 0 && errno == EAGAIN && !is_late) {
+		pthreads_test_cancel();
+		is_late = posix_wait_to_leave(sem, until_s, who) != 0;
+	}
 	if (status != 0 && is_late)
 		errno = ETIMEDOUT;
 	return status;

@@ -23,6 +23,12 @@ void posix_forget(struct sim_rank *rank);
  * not know, by pthread_create() of the program or a library?  Then what waits may wait
  * for it, in real time. */
 int posix_has_strangers(void);
+/* statics.c: the last main has ended. */
+void statics_end(void);
+
+/* The C library says that there is one thread as long as it has made none, and C++ leaves
+ * out what others would have to see. */
+void posix_not_alone(void);
 /* Block the calling thread until the object is woken, or until a date when that is not
  * negative.  0 or ETIMEDOUT; who: the function that waits. */
 int posix_wait(const void *object, double until_s, const char *who);

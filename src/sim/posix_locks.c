@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 
 #include "sim/posix_own.h"
 
@@ -108,10 +109,21 @@ static int lock_until(struct sim_posix *own, pthread_mutex_t *mutex, double unti
 	return status == EBUSY ? ETIMEDOUT : status;
 }
 
+/* As the C library notes it: by the system's number of a thread. */
+static int is_strangers(struct sim_posix *own, const pthread_mutex_t *mutex)
+{
+	int owner = mutex->__data.__owner;
+
+	return owner != 0 && posix_shares_thread() && posix_has_strangers() &&
+	       owner != (int)own->syscall(SYS_gettid);
+}
+
 /* Whom it waits for is known, where that is a thread of the simulation. */
 static int is_lock_simulated(struct sim_posix *own, const pthread_mutex_t *mutex)
 {
-	return posix_is_simulated() || (!sim_is_child() && holder(own, mutex));
+	if (sim_is_child() || is_strangers(own, mutex))
+		return 0;
+	return posix_is_simulated() || holder(own, mutex);
 }
 
 int pthread_mutex_trylock(pthread_mutex_t *mutex)

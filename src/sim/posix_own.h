@@ -37,6 +37,7 @@ struct posix_rank {
 	struct waiters waiters;
 	struct posix_barrier *barriers;
 	struct posix_held *held;
+	int nthreads; /* that are no mains and have not ended */
 };
 
 struct sim_posix {
@@ -45,8 +46,37 @@ struct sim_posix {
 	int nothers_most;       /* of these, those that have not been joined */
 	int threads_count; /* the number of threads tells of others; 0: not yet known */
 	/* The C library's own. */
+	char *is_alone;
+	int (*cxa_atexit)(void (*call)(void *object), void *object, void *dso);
 	long (*syscall)(long number, ...);
+	int (*create)(pthread_t *thread, const pthread_attr_t *attr,
+		      void *(*routine)(void *), void *arg);
 	int (*join)(pthread_t thread, void **result);
+	int (*tryjoin)(pthread_t thread, void **result);
+	int (*timedjoin)(pthread_t thread, void **result, const struct timespec *date);
+	int (*clockjoin)(pthread_t thread, void **result, clockid_t clock,
+			 const struct timespec *date);
+	int (*detach)(pthread_t thread);
+	pthread_t (*self)(void);
+	int (*cancel)(pthread_t thread);
+	void (*testcancel)(void);
+	int (*setcancelstate)(int state, int *before);
+	int (*setcanceltype)(int type, int *before);
+	void (*register_cancel)(__pthread_unwind_buf_t *place);
+	void (*unregister_cancel)(__pthread_unwind_buf_t *place);
+	void (*unwind_next)(__pthread_unwind_buf_t *place);
+	int (*thread_atexit)(void (*call)(void *object), void *object, void *where);
+	int (*setname)(pthread_t thread, const char *name);
+	int (*getname)(pthread_t thread, char *name, size_t bytes);
+	int (*setaffinity)(pthread_t thread, size_t bytes, const cpu_set_t *cores);
+	int (*getaffinity)(pthread_t thread, size_t bytes, cpu_set_t *cores);
+	int (*setschedparam)(pthread_t thread, int policy,
+			     const struct sched_param *param);
+	int (*getschedparam)(pthread_t thread, int *policy, struct sched_param *param);
+	int (*setschedprio)(pthread_t thread, int priority);
+	int (*getcpuclockid)(pthread_t thread, clockid_t *clock);
+	int (*getattr)(pthread_t thread, pthread_attr_t *attr);
+	int (*kill)(pthread_t thread, int number);
 	int (*once)(pthread_once_t *control, void (*routine)(void));
 	int (*guard_acquire)(int *guard);
 	void (*guard_release)(int *guard), (*guard_abort)(int *guard);
@@ -91,6 +121,11 @@ struct sim_posix {
 	int (*key_delete)(pthread_key_t key);
 	int (*setspecific)(pthread_key_t key, const void *pointer);
 	void *(*getspecific)(pthread_key_t key);
+	struct table threads;    /* pthreads.c: by their pthread_t */
+	struct table known_dsos; /* statics.c: themselves, */
+	void **dsos;             /* and in order */
+	size_t ndsos;
+	int is_over; /* all mains have ended, and threads do nothing any more */
 	/* keys.c: keys that ranks have made, also of threads that nobody knows. */
 	pthread_mutex_t keys_mutex;
 	struct table keys; /* struct posix_key by its number */
@@ -105,10 +140,16 @@ struct posix_rank *posix_rank(int is_needed);
 
 /* May the caller's wait be one in simulated time? */
 int posix_is_simulated(void);
+/* Are all threads of the simulation one to the system? */
+int posix_shares_thread(void);
 /* The caller has tried in vain to have something. */
 void posix_tried(void);
 
+/* As posix_wait(); pthread_cancel() wakes it, too, and the caller has to look. */
+int posix_wait_to_leave(const void *object, double until_s, const char *who);
+
 /* futex.c: what a function of C11 returns. */
+enum { C11_SUCCESS, C11_BUSY, C11_ERROR, C11_NO_MEMORY, C11_TIMED_OUT };
 int c11_status(int status);
 
 static inline double posix_date_s(const struct timespec *date)

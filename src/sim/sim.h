@@ -38,14 +38,31 @@ struct sim_exceptions {
 
 struct sim_exceptions *__cxa_get_globals(void);
 
-/* A call that lets other threads run: none of them sees the exceptions of this one. */
+/* locals.c: the thread-local variables of the caller, where it has any apart, make way
+ * for those of its rank; come back. */
+struct locals *sim_leave_locals(void);
+void sim_enter_locals(struct locals *locals);
+
+/* What a thread has while others run. */
+struct sim_yield {
+	struct sim_exceptions exceptions;
+	struct locals *locals;
+	int is_back;
+};
+
+struct sim_yield sim_yield(void);
+void sim_come_back(struct sim_yield *yield);
+
+/* A call that lets other threads run: none of them sees the exceptions of this one, nor
+ * its thread-local variables.  SimGrid ends it by an exception of its own where the
+ * thread is still there at the end. */
 #define SIM_YIELDS(call)                                                                 \
 	do {                                                                             \
-		struct sim_exceptions *now_ = __cxa_get_globals(), own_ = *now_;         \
+		struct sim_yield yield_ __attribute__((cleanup(sim_come_back))) =        \
+			sim_yield();                                                     \
                                                                                          \
-		*now_ = (struct sim_exceptions){0};                                      \
 		call;                                                                    \
-		*now_ = own_;                                                            \
+		yield_.is_back = 1;                                                      \
 	} while (0)
 
 /* How often a thread has looked at the clock since anything else took time. */
@@ -137,6 +154,7 @@ struct sim {
 	int timeless_told;         /* said that some tasks take no time */
 	int has_stack_code;        /* see stack.c; 0: not yet known, -1: no */
 	uint64_t nsteps;           /* of SimGrid's, and events fired */
+	int nlocals;               /* threads with such variables; see locals.c */
 	struct spin *spin;         /* spin.c; NULL: nobody looks */
 	struct sim_posix *posix;   /* posix.c; NULL before it is needed */
 };
@@ -165,7 +183,7 @@ struct sim_rank {
 
 /*
  * A thread of the application: the main of a rank, or an actor that
- * starpu_pthread_create() made.  It is its actor's user data.
+ * starpu_pthread_create() or pthread_create() made.  It is its actor's user data.
  */
 struct sim_thread {
 	struct sim_rank *rank;
@@ -181,9 +199,9 @@ struct sim_thread {
 	/* Of those that are not: */
 	void *(*routine)(void *arg);
 	void *arg, *result;
-	int detached;
-	sg_actor_t actor; /* before it has started */
-	struct plat_gate end;
+	int detached, has_ended;
+	sg_actor_t actor;           /* before it has started */
+	struct posix_thread *posix; /* see pthreads.h */
 };
 
 /* What the software of a node takes, see costs.c. */
@@ -243,6 +261,12 @@ int sim_is_child(void);
 /* From here on, know when nothing can go on and when the simulation ends. */
 void sim_watch(void);
 
+/* threads.c: one of the caller's rank, on a host, or where the caller is for NULL; it
+ * starts with a stack of about so many bytes, or, 0, as any. */
+struct sim_thread *sim_thread_make(const char *name, void *(*routine)(void *), void *arg,
+				   sg_host_t host);
+void sim_thread_start(struct sim_thread *thread, size_t stack_bytes);
+void sim_thread_free(struct sim_thread *thread);
 /* The calling thread of the application; not in kernel context. */
 struct sim_thread *sim_thread_self(void);
 /* The rank of whatever runs; in kernel context, NULL where it belongs to none. */

@@ -284,12 +284,13 @@ static const char *remedy(int in_kernel)
 	return in_kernel
 		       ? "kernels and callbacks run one at a time here, each to its end: "
 			 "let the task depend on what it waits for (data, "
-			 "starpu_task_declare_deps()), or let main or a thread of "
-			 "starpu_pthread_create() wait"
+			 "starpu_task_declare_deps()), or let main or a thread that "
+			 "it has made wait"
 		       : "simulated time passes only in calls: wait by "
 			 "starpu_task_wait(), starpu_mpi_wait() or the like, by "
 			 "pthread_cond_wait() or sem_wait(), or call sched_yield() or "
-			 "usleep() in the loop";
+			 "usleep() in the loop; threads that need not call the library "
+			 "work in real time with ORRERY_REAL_THREADS=1";
 }
 
 static void add_head(struct text *text, const struct fault *fault)

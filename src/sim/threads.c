@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 
 #include "core/wait.h"
 #include "sim.h"
-#include "sim/posix.h"
+#include "sim/pthreads.h"
 
 /*
  * threads.c - threads of the application: the mains of the ranks, and actors beside them.
@@ -32,6 +33,9 @@ struct attributes {
 	unsigned stack_bytes; /* 0: SimGrid's default */
 };
 
+/* Of a stack, on which the simulation runs, too. */
+enum { LEAST_STACK_BYTES = 256 << 10 };
+
 _Static_assert(sizeof(struct attributes) <= sizeof(pthread_attr_t), "they must fit");
 _Static_assert(sizeof(void *) <= sizeof(pthread_t), "a thread's name is its address");
 
@@ -42,7 +46,7 @@ static void leave_stack(const struct sim_thread *thread)
 		sim_get()->asking_page = 0;
 }
 
-static void thread_free(struct sim_thread *thread)
+void sim_thread_free(struct sim_thread *thread)
 {
 	if (--thread->rank->nthreads == 0) {
 		free(thread->rank->libc);
@@ -51,6 +55,8 @@ static void thread_free(struct sim_thread *thread)
 		births_free(&thread->rank->births);
 		free(thread->rank);
 	}
+	if (thread->posix)
+		pthreads_free(thread);
 	sg_sem_destroy(thread->sem);
 	free(thread);
 }
@@ -107,7 +113,9 @@ static void on_main_exit(int failed, void *arg)
 	leave_nodes(thread);
 	/* Signals come behind this, too. */
 	sg_actor_self_set_data(NULL);
-	thread_free(thread);
+	sim_thread_free(thread);
+	if (!sim_get()->first_main)
+		statics_end();
 }
 
 struct sim_thread *sim_thread_self(void)
@@ -151,7 +159,7 @@ int sim_is_plain_main(void)
 
 uintptr_t sim_this_thread(void)
 {
-	return (uintptr_t)pthread_self();
+	return (uintptr_t)__builtin_thread_pointer();
 }
 
 int sim_is_stranger(void)
@@ -165,6 +173,40 @@ int sim_is_stranger(void)
 const void *plat_thread(void)
 {
 	return sim_get()->in_kernel ? NULL : sim_thread_self();
+}
+
+/* ---- taking turns ---------------------------------------------------- */
+
+struct sim_yield sim_yield(void)
+{
+	struct sim_exceptions *now = __cxa_get_globals();
+	struct sim_yield yield = {.exceptions = *now};
+
+	if (sim_get()->nlocals > 0)
+		yield.locals = sim_leave_locals();
+	*now = (struct sim_exceptions){0};
+	return yield;
+}
+
+/* An application's threads go with the process, and clear nothing away. */
+static void be_killed(void)
+{
+	struct sim_thread *thread =
+		sim_get()->in_kernel ? NULL : sg_actor_self_get_data();
+
+	if (thread && thread->posix)
+		longjmp(thread->posix->bottom, 1);
+}
+
+void sim_come_back(struct sim_yield *yield)
+{
+	if (!yield->is_back) {
+		be_killed();
+		return;
+	}
+	*__cxa_get_globals() = yield->exceptions;
+	if (yield->locals)
+		sim_enter_locals(yield->locals);
 }
 
 /* ---- life ------------------------------------------------------------ */
@@ -201,18 +243,30 @@ int starpu_pthread_attr_setstacksize(starpu_pthread_attr_t *attr, size_t stacksi
 
 static void thread_end(struct sim_thread *thread, void *result)
 {
+	struct posix_rank *mine = thread->posix->rank;
 	struct node *node = thread->rank->node;
 
+	pthreads_end(thread);
 	specifics_clear(thread->rank, &thread->specifics);
+	pthreads_ended(thread);
 	if (node && node->plat->opener == thread)
 		leave_nodes(thread);
 	thread->result = result;
 	sg_actor_self_set_data(NULL);
 	leave_stack(thread);
-	if (thread->detached)
-		thread_free(thread);
-	else
-		plat_gate_open(NULL, &thread->end);
+	if (thread->detached) {
+		sim_thread_free(thread);
+		return;
+	}
+	thread->has_ended = 1;
+	waiters_wake_first_of(&mine->waiters, thread);
+}
+
+static void run(void *arg)
+{
+	struct sim_thread *thread = arg;
+
+	thread->result = pthreads_run(thread);
 }
 
 static void thread_main(int argc, char **argv)
@@ -224,7 +278,11 @@ static void thread_main(int argc, char **argv)
 	/* Not before it runs: SimGrid 3.32 would not forget it at its end. */
 	sg_actor_daemonize(sg_actor_self());
 	stack_begin(sim_get());
-	thread_end(thread, thread->routine(thread->arg));
+	pthreads_begin(thread);
+	if (setjmp(thread->posix->bottom) != 0)
+		return;
+	kernel_catch(run, thread);
+	thread_end(thread, thread->result);
 }
 
 static void start(void *arg)
@@ -234,35 +292,60 @@ static void start(void *arg)
 	SIM_YIELDS(sg_actor_start_(thread->actor, thread_main, 0, NULL));
 }
 
+struct sim_thread *sim_thread_make(const char *name, void *(*routine)(void *), void *arg,
+				   sg_host_t host)
+{
+	struct sim_thread *made = thread_new(sim_rank_self());
+
+	posix_not_alone();
+	if (!host)
+		host = sim_get()->in_kernel ? sim_get()->current->host : sg_host_self();
+	made->routine = routine;
+	made->arg = arg;
+	SIM_YIELDS(made->actor = sg_actor_init(name, host));
+	sg_actor_set_data(made->actor, made);
+	return made;
+}
+
+void sim_thread_start(struct sim_thread *thread, size_t stack_bytes)
+{
+	if (stack_bytes > UINT32_MAX)
+		stack_bytes = UINT32_MAX;
+	if (stack_bytes)
+		sg_actor_set_stacksize(thread->actor, stack_bytes < LEAST_STACK_BYTES
+							      ? LEAST_STACK_BYTES
+							      : (unsigned)stack_bytes);
+	calendar_reach(sim_get(), start, thread);
+}
+
+static int create(starpu_pthread_t *thread, const starpu_pthread_attr_t *attr,
+		  struct sim_thread *made)
+{
+	const struct attributes *attributes = (const void *)attr;
+
+	if (!made)
+		return EAGAIN;
+	made->detached = attributes && attributes->detached;
+	*thread = (starpu_pthread_t)(uintptr_t)made;
+	sim_thread_start(made, attributes ? attributes->stack_bytes : 0);
+	return 0;
+}
+
 int starpu_pthread_create_on(const char *name, starpu_pthread_t *thread,
 			     const starpu_pthread_attr_t *attr, void *(*routine)(void *),
 			     void *arg, starpu_sg_host_t host)
 {
-	const struct attributes *attributes = (const void *)attr;
-	struct sim_rank *rank = sim_rank_self();
-	struct sim_thread *created;
-
-	if (!rank)
-		return EAGAIN;
-	if (!host)
-		host = sim_get()->in_kernel ? sim_get()->current->host : sg_host_self();
-	created = thread_new(rank);
-	created->routine = routine;
-	created->arg = arg;
-	created->detached = attributes && attributes->detached;
-	SIM_YIELDS(created->actor = sg_actor_init(name, host));
-	if (attributes && attributes->stack_bytes)
-		sg_actor_set_stacksize(created->actor, attributes->stack_bytes);
-	sg_actor_set_data(created->actor, created);
-	*thread = (starpu_pthread_t)(uintptr_t)created;
-	calendar_reach(sim_get(), start, created);
-	return 0;
+	return create(
+		thread, attr,
+		pthreads_make(name, routine, arg, host, __builtin_return_address(0)));
 }
 
 int starpu_pthread_create(starpu_pthread_t *thread, const starpu_pthread_attr_t *attr,
 			  void *(*routine)(void *), void *arg)
 {
-	return starpu_pthread_create_on("thread", thread, attr, routine, arg, NULL);
+	return create(
+		thread, attr,
+		pthreads_make("thread", routine, arg, NULL, __builtin_return_address(0)));
 }
 
 int starpu_pthread_equal(starpu_pthread_t t1, starpu_pthread_t t2)
@@ -283,39 +366,13 @@ starpu_pthread_t starpu_pthread_self(void)
 
 int starpu_pthread_join(starpu_pthread_t thread, void **retval)
 {
-	struct sim_thread *other = (void *)(uintptr_t)thread, *self;
-	struct node *node = plat_self();
-
-	if (sim_get()->in_kernel)
-		orr_die(ORR_NO_RANK,
-			"starpu_pthread_join: a callback would block for ever: in "
-			"simulation callbacks may create threads, but not wait for them");
-	self = sim_thread_self();
-	if (other == self)
-		return EDEADLK;
-	if (other->is_main || other->detached || other->end.waiter)
-		return EINVAL;
-	other->end.waiter = self;
-	if (node)
-		wait_at(node, &other->end, WAIT_THREAD, "starpu_pthread_join");
-	else
-		sim_block(NULL, &other->end.open, -1);
-	if (retval)
-		*retval = other->result;
-	thread_free(other);
-	return 0;
+	return pthreads_join((void *)(uintptr_t)thread, retval, -1,
+			     "starpu_pthread_join");
 }
 
 int starpu_pthread_detach(starpu_pthread_t thread)
 {
-	struct sim_thread *other = (void *)(uintptr_t)thread;
-
-	if (other->is_main || other->detached || other->end.waiter)
-		return EINVAL;
-	other->detached = 1;
-	if (other->end.open)
-		thread_free(other);
-	return 0;
+	return pthreads_detach((void *)(uintptr_t)thread);
 }
 
 void starpu_pthread_exit(void *retval)
@@ -327,7 +384,7 @@ void starpu_pthread_exit(void *retval)
 				     "thread of the application: return from it instead");
 	thread = sim_thread_self();
 	if (!thread->is_main)
-		thread_end(thread, retval);
+		pthreads_leave(thread, retval);
 	sg_actor_exit();
 	abort(); /* It does not return. */
 }

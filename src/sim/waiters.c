@@ -26,7 +26,7 @@ static void take_out(struct waiters *waiters, struct waiter *waiter)
 }
 
 /* The waiter is on its thread's stack: it may be gone when this has been called. */
-static int wake(struct waiters *waiters, struct waiter *waiter)
+int waiters_wake(struct waiters *waiters, struct waiter *waiter)
 {
 	if (!waiter)
 		return 0;
@@ -37,7 +37,7 @@ static int wake(struct waiters *waiters, struct waiter *waiter)
 
 int waiters_wake_first(struct waiters *waiters)
 {
-	return wake(waiters, waiters->first);
+	return waiters_wake(waiters, waiters->first);
 }
 
 /* Each release lets other threads run, which may come back to wait: not those. */
@@ -58,7 +58,7 @@ int waiters_wake_first_of(struct waiters *waiters, const void *object)
 
 	while (waiter && waiter->object != object)
 		waiter = waiter->next;
-	return wake(waiters, waiter);
+	return waiters_wake(waiters, waiter);
 }
 
 int waiters_wake_all_of(struct waiters *waiters, const void *object)
@@ -81,8 +81,8 @@ static void refuse(const struct node *node, const char *who)
 	orr_die(node ? node->rank : ORR_NO_RANK,
 		"%s: a callback or kernel would block for ever,%s: in simulation they "
 		"run one at a time, each to its end; they may signal, and take what is "
-		"free, but not wait.  Let main or a thread of starpu_pthread_create() "
-		"wait, or make a task depend on the other",
+		"free, but not wait.  Let main or a thread wait, or make a task depend "
+		"on the other",
 		who, where);
 }
 

@@ -35,7 +35,8 @@ int waiters_await(struct waiters *waiters, struct waiter *waiter, double until_s
 		  const char *who);
 /* Or not wait after all. */
 void waiters_leave(struct waiters *waiters, struct waiter *waiter);
-/* Both return how many have been woken. */
+/* This one, which may be NULL.  All return how many have been woken. */
+int waiters_wake(struct waiters *waiters, struct waiter *waiter);
 int waiters_wake_first(struct waiters *waiters);
 int waiters_wake_all(struct waiters *waiters);
 /* The first, or all, that wait for this object. */

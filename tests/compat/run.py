@@ -23,6 +23,7 @@ ALONE = ["acquire_chain", "conditions", "expert_hooks", "filters", "hello_task",
          "wrapper"]
 UNTIMED = ["filters", "hello_task", "insert_args", "lu_tiles", "refinement", "threads", "tree_sum",
            "vector_scale"]
+STANDARDS = {"pool": "-std=c++20"}
 WARNINGS = ["-O1", "-g", "-Wall", "-Wextra", "-Wno-cast-function-type", "-Werror"]
 
 
@@ -35,7 +36,8 @@ class Program:
     def __init__(self, source, top):
         self.source, self.top = os.path.join(HERE, source), top
         self.name, extension = os.path.splitext(source)
-        self.standard = "-std=c++11" if extension == ".cpp" else "-std=gnu11"
+        self.standard = STANDARDS.get(
+            self.name, "-std=c++11" if extension == ".cpp" else "-std=gnu11")
 
     def call(self, *command, **variables):
         env = {key: value for key, value in os.environ.items()

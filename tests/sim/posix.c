@@ -359,7 +359,7 @@ static void post(void *arg)
 	sem_post(&sem);
 }
 
-/* While the process has a thread of its own making, waits are not simulated. */
+/* While the process has a thread in real time, waits are not simulated. */
 static void waits_are_simulated_again_when_threads_are_gone(void)
 {
 	pthread_t thread;
@@ -367,7 +367,9 @@ static void waits_are_simulated_again_when_threads_are_gone(void)
 	sem_init(&sem, 0, 0);
 	for (int i = 0; i < 20; i++) {
 		open_library();
+		setenv("ORRERY_REAL_THREADS", "1", 1);
 		CLAIM_EQ(pthread_create(&thread, NULL, nothing, NULL), 0);
+		unsetenv("ORRERY_REAL_THREADS");
 		CLAIM_EQ(pthread_join(thread, NULL), 0);
 		starpu_task_insert(&empty, STARPU_CALLBACK, post, 0);
 		CLAIM_EQ(sem_wait(&sem), 0);
@@ -408,7 +410,9 @@ static void strangers_are_no_callbacks(void)
 
 	open_library();
 	begin_mutex(PTHREAD_MUTEX_RECURSIVE);
+	setenv("ORRERY_REAL_THREADS", "1", 1);
 	CLAIM_EQ(pthread_create(&thread, NULL, take_during_callback, NULL), 0);
+	unsetenv("ORRERY_REAL_THREADS");
 	starpu_task_insert(&empty, STARPU_CALLBACK, let_stranger_take, 0);
 	starpu_task_wait_for_all();
 	__atomic_store_n(&strangers_turn, 3, __ATOMIC_SEQ_CST);
