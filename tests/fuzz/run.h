@@ -173,6 +173,6 @@ void stage_run_lanes(int nlanes, void (*play)(void *lane), void **lanes);
 /* Let others go first, where mains take turns. */
 void stage_yield(void);
 /* 1 when lanes may block each other's thread, so one steps all of them. */
-int stage_is_single(void);
+int stage_is_single(uint64_t seed);
 
 #endif

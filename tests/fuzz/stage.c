@@ -8,7 +8,7 @@
 
 #include "run.h"
 
-/* stage.c - where programs run: threads here, one thread in simulation. */
+/* stage.c - where programs run: a thread for each lane. */
 
 struct actor {
 	pthread_t thread;
@@ -121,7 +121,9 @@ struct run *stage_run(void)
 	return the_run;
 }
 
-int stage_is_single(void)
+/* In simulation threads take turns where they wait; main plays all lanes of every other
+ * program, and draws the turns. */
+int stage_is_single(uint64_t seed)
 {
-	return orrery_is_simulated();
+	return orrery_is_simulated() && seed % 2 == 0;
 }

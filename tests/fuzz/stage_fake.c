@@ -39,8 +39,9 @@ void stage_yield(void)
 	fake_yield();
 }
 
-int stage_is_single(void)
+int stage_is_single(uint64_t seed)
 {
+	(void)seed;
 	return 0;
 }
 
