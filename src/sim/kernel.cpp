@@ -172,9 +172,14 @@ void kernel_charge_messages(double (*cost_s)(enum kernel_message kind, double by
 			});
 }
 
+void kernel_hold(sg_sem_t sem)
+{
+	intrusive_ptr_add_ref(sem);
+}
+
 void kernel_release(sg_sem_t sem)
 {
-	s4u::SemaphorePtr held(sem);
+	s4u::SemaphorePtr held(sem, false);
 	held->release();
 }
 

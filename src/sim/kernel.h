@@ -66,8 +66,9 @@ enum kernel_message { KERNEL_ISEND, KERNEL_SEND, KERNEL_RECEIVE };
 void kernel_charge_messages(double (*cost_s)(enum kernel_message kind, double bytes,
 					     sg_host_t host));
 
-/* As sg_sem_release(), but the thread that is woken may end, and destroy it, before this
- * returns: it may have seen for which reason already. */
+/* As sg_sem_release() in two steps: whoever waits may see for which reason, end, and
+ * destroy it before and in the second one. */
+void kernel_hold(sg_sem_t sem);
 void kernel_release(sg_sem_t sem);
 
 /* Call one, then the other, also where an exception leaves the first. */

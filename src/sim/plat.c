@@ -102,6 +102,25 @@ static void release(void *sem)
 	SIM_YIELDS(kernel_release(sem));
 }
 
+/* Whoever is woken may wake others. */
+static void wake_all(struct sim *sim)
+{
+	sg_sem_t *woken = sim->woken;
+	int n = sim->nwoken;
+
+	sim->woken = NULL;
+	sim->nwoken = sim->woken_capacity = 0;
+	for (int i = 0; i < n; i++)
+		calendar_reach(sim, release, woken[i]);
+	free(woken);
+}
+
+static void on_waking(struct plat_timer *timer)
+{
+	(void)timer;
+	wake_all(the_sim);
+}
+
 static int is_polling(const struct plat *plat, const struct sim_thread *thread)
 {
 	return plat && plat->polls && plat->poll && thread->is_main;
@@ -180,6 +199,7 @@ void sim_kick(struct plat *plat)
 	if (!plat->idle || plat->kicked)
 		return;
 	plat->kicked = 1;
+	kernel_hold(plat->idle->sem);
 	calendar_reach(plat->sim, release, plat->idle->sem);
 }
 
@@ -279,6 +299,9 @@ static void sim_stop(struct sim *sim)
 {
 	net_close_all(sim);
 	calendar_remove(sim, &sim->unstick);
+	while (sim->nwoken > 0)
+		wake_all(sim);
+	calendar_remove(sim, &sim->waking);
 	calendar_close(sim);
 	sim->is_bound = 0;
 	progress_free(sim->progress, sim);
@@ -556,15 +579,37 @@ int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 	return 0;
 }
 
+/* An event of now: when all threads that can run have done so. */
+static void wake_later(struct sim *sim, struct sim_thread *waiter)
+{
+	if (sim->nwoken == sim->woken_capacity) {
+		sim->woken_capacity = sim->woken_capacity ? 2 * sim->woken_capacity : 16;
+		sim->woken = orr_realloc(sim->woken, (size_t)sim->woken_capacity *
+							     sizeof(*sim->woken));
+	}
+	sim->woken[sim->nwoken++] = waiter->sem;
+	if (calendar_has(&sim->waking))
+		return;
+	sim->waking.fire = on_waking;
+	calendar_add(sim, &sim->waking, simgrid_get_clock());
+}
+
+/* A thread that opens a gate of the library may have one of its locks, and must not let
+ * others run.  Who gives up a lock of the program's (plat is NULL) has none, and whom it
+ * wakes comes first: he might never get it otherwise. */
 void plat_gate_open(struct plat *plat, struct plat_gate *gate)
 {
 	struct sim_thread *waiter = gate->waiter;
 
-	(void)plat; /* NULL when a thread ends. */
 	if (gate->open)
 		return;
 	gate->open = 1;
-	if (waiter)
+	if (!waiter)
+		return;
+	kernel_hold(waiter->sem);
+	if (plat && !the_sim->in_kernel)
+		wake_later(the_sim, waiter);
+	else
 		calendar_reach(the_sim, release, waiter->sem);
 }
 

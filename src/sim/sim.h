@@ -133,6 +133,9 @@ struct sim {
 	double look_s;             /* of the program for messages, in vain */
 	int world_size;            /* of MPI_COMM_WORLD, once MPI has been started */
 	struct plat_timer unstick; /* of plat_unstick() */
+	struct plat_timer waking;  /* of threads that threads have woken, see plat.c */
+	sg_sem_t *woken;           /* theirs */
+	int nwoken, woken_capacity;
 	struct quiet quiet;
 	struct world *world;
 	struct plat *first, *last; /* open nodes in the order of opening */

@@ -147,6 +147,36 @@ static void threads_open_the_library(void)
 	CLAIM(result_of(make(open_and_close, &done)) == &done);
 }
 
+static struct starpu_codelet empty = {
+	.cpu_funcs = {add}, .name = "empty", .model = &starpu_perfmodel_nop};
+
+static void *release_end(void *task)
+{
+	pause_s(SHORT_S);
+	starpu_task_end_dep_release(task);
+	return NULL;
+}
+
+/* Main goes on when the thread has let go of what the library guards. */
+static void threads_end_tasks_that_main_waits_for(void)
+{
+	struct starpu_task *task;
+	pthread_t thread;
+
+	begin();
+	task = starpu_task_create();
+	task->cl = &empty;
+	starpu_task_end_dep_add(task, 1);
+	CLAIM_EQ(starpu_task_submit(task), 0);
+	thread = make(release_end, task);
+	CLAIM_EQ(starpu_task_wait_for_all(), 0);
+	CLAIM(now_s() >= SHORT_S);
+	starpu_task_insert(&empty, 0);
+	CLAIM_EQ(starpu_task_wait_for_all(), 0);
+	result_of(thread);
+	starpu_shutdown();
+}
+
 /* ---- joined, detached ---------------------------------------------------- */
 
 static void *sleep_short(void *arg)
@@ -514,9 +544,6 @@ static void see_locals(void *arg)
 	step(*(int *)arg);
 }
 
-static struct starpu_codelet empty = {
-	.cpu_funcs = {add}, .name = "empty", .model = &starpu_perfmodel_nop};
-
 static void locals_are_each_ones_own(void *(*start)(void *))
 {
 	starpu_pthread_t ours;
@@ -677,6 +704,7 @@ static void kernels_have_threads_of_their_own(void)
 static const struct claim claims[] = {
 	{"threads_insert_tasks", threads_insert_tasks},
 	{"threads_open_the_library", threads_open_the_library},
+	{"threads_end_tasks_that_main_waits_for", threads_end_tasks_that_main_waits_for},
 	{"joins_take_simulated_time", joins_take_simulated_time},
 	{"one_joins_and_no_other", one_joins_and_no_other},
 	{"detached_threads_end_alone", detached_threads_end_alone},
