@@ -11,6 +11,8 @@ import tempfile
 
 from orrery_tool.words import Refusal
 
+# SMPI's macro malloc() keeps programs from including <malloc.h>.
+SIM_CFLAGS = ["-DSTARPU_SIMGRID=1", "-DSMPI_NO_OVERRIDE_MALLOC"]
 SIM_LDFLAGS = ["-Wl,-z,noseparate-code", "-Wl,-z,norelro", "-lorrery-sim-alone",
                "-Wl,-e,orrery_sim_alone"]
 USAGE = """usage: orrery cc [--sim] [--show] COMPILER-ARGUMENTS
@@ -27,6 +29,7 @@ links in separate steps compiles the modules, too: they are beside starpu.h."""
 FORTRAN = re.compile(r"\.(f90|F90|f|F)$")
 MODULES = ("fstarpu_mod", "fstarpu_mpi_mod")
 NO_LINK = {"-c", "-E", "-S", "-M", "-MM"}
+STANDARDS = ("11", "14", "17", "20", "23")
 PACKAGES = {"mpicc": "libopenmpi-dev", "mpicxx": "libopenmpi-dev", "mpif90": "libopenmpi-dev",
             "smpicc": "libsimgrid-dev", "smpicxx": "libsimgrid-dev",
             "smpif90": "libsimgrid-dev", "gfortran": "gfortran"}
@@ -77,6 +80,20 @@ def copies_flags(compiler):
     taken = subprocess.run([compiler, flag, "-E", "-x", "c++", os.devnull], check=False,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return [flag] if taken.returncode == 0 else []
+
+
+def standard_flags(compiler, rest):
+    """smpicxx asks for C++11: the standard that the same compiler has under mpicxx, or nothing."""
+    if any(arg.startswith(("-std=", "--std")) for arg in rest):
+        return []
+    shown = subprocess.run([compiler, "-show"], check=False, text=True, stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL).stdout.split()
+    if not shown or not shutil.which(shown[0]):
+        return []
+    said = subprocess.run([shown[0], "-E", "-P", "-x", "c++", "-"], check=False, text=True,
+                          input="__cplusplus", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    found = re.search(r"^20(\d\d)\d\dL$", said.stdout, re.M)
+    return ["-std=gnu++" + found.group(1)] if found and found.group(1) in STANDARDS else []
 
 
 def module_objects(place, compiler, directory, is_shown):
@@ -148,10 +165,9 @@ def command_cc(place, argv):
     own = [arg for arg in rest if os.path.basename(arg)[:-len(".f90")] in MODULES]
     with tempfile.TemporaryDirectory(prefix="orrery-") as directory:
         command = [tool(name), *place.instrument_flags(), "-I" + place.include]
-        command += ["-DSTARPU_SIMGRID=1"] if sim else ["-DSTARPU_HAVE_HWLOC=1",
-                                                       *place.cuda_flags()]
+        command += SIM_CFLAGS if sim else ["-DSTARPU_HAVE_HWLOC=1", *place.cuda_flags()]
         if name == "smpicxx":
-            command += copies_flags(command[0])
+            command += standard_flags(command[0], rest) + copies_flags(command[0])
         objects = []
         if name.endswith("f90") and not own:
             objects = module_objects(place, command[0], directory, "--show" in flags)

@@ -47,8 +47,8 @@ class Smpi:
 LOAD_PLATFORM = """
 import ctypes, os, sys
 simgrid = ctypes.CDLL(sys.argv[1])
-argv = (ctypes.c_char_p * 2)(b"orrery", None)
-simgrid.simgrid_init(ctypes.byref(ctypes.c_int(1)), argv)
+argv = (ctypes.c_char_p * 3)(b"orrery", b"--cfg=network/model:SMPI", None) # as smpirun says
+simgrid.simgrid_init(ctypes.byref(ctypes.c_int(2)), argv)
 if hasattr(simgrid, "smpi_init_options"):
     simgrid.smpi_init_options() # a platform may have them in its <config>
 simgrid.simgrid_load_platform(os.fsencode(sys.argv[2]))
@@ -92,6 +92,8 @@ REMEDIES = (
     ("include> tag", "put the content of that file in its place"),
     ("number of radicals", "make radical name as many hosts as topo_parameters have places"),
     ("Bad config key", "correct its name, or leave it out"),
+    ("Bad declaration <!DOCTYPE", "write <!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"),
+    ("network selective update", "leave network/maxmin-selective-update out"),
     ("tag <storage", "since version 4.1 a <host> has its disks inside: <disk id=\"d\" "
      "read_bw=\"100MBps\" write_bw=\"50MBps\"/>"),
     ("is not allowed here", "<config> comes first, then <trace>, then zones; in a zone hosts and "
@@ -119,6 +121,7 @@ PLACES = (
     ("Cannot open file '([^']*)'", "_?file=\"%s\""),
     ("Link not found: (\\S+)", "<(?:link_ctn|host_link) [^>]*\"%s\""),
     ("Bad config key: (\\S+)", "<prop [^>]*id=\"%s\""),
+    ("disable (network) selective update", "<prop [^>]*id=\"%s/maxmin-selective-update\""),
     ("route between (\\S+ and \\S+) already", "<route [^>]*src=\"%s\""),
     ("add route from (\\S+) to .*StarZone", "<route [^>]*src=\"%s\""),
     ("for CPU (\\S+)", "<host [^>]*id=\"%s\""),

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <simgrid/actor.h>
 #include <smpi/smpi_helpers_internal.h>
 #include <starpu_thread.h>
 
@@ -74,6 +75,22 @@ void smpi_exit(int status)
 		status);
 	/* As on a real machine, where the other ranks cannot go on. */
 	report_exit(status == 0 && node && node->size > 1 ? EXIT_FAILURE : status);
+}
+
+/* Of a library: programs have a macro of SMPI's, which makes it smpi_exit(). */
+void exit(int status)
+{
+	if (sim_is_stranger() || !sg_actor_self())
+		NEXT(exit)(status);
+	smpi_exit(status);
+}
+
+/* SMPI answers with the number of an actor, and kill() and its kin take it for that of a
+ * process of the machine, as 1. */
+pid_t smpi_getpid(void); /* SMPI's header has no prototype. */
+pid_t smpi_getpid(void)
+{
+	return getpid();
 }
 
 __attribute__((noreturn)) static void leave(const char *name, int status)

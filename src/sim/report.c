@@ -26,14 +26,17 @@ static void on_exit_of_process(int status, void *arg)
 {
 	(void)arg;
 	report_last();
-	if (status != 0 || sim_get()->has_ended || sim_is_child())
+	if (sim_get()->has_ended || sim_is_child() || (status != 0 && !sg_actor_self()))
 		return;
-	orr_complain(ORR_NO_RANK,
-		     "the process ends at t=%.9g s, before the simulation has ended: a "
-		     "kernel, a callback or main has called pthread_exit() or the like, "
-		     "and all ranks are one thread; let them return",
-		     simgrid_get_clock());
-	sim_leave(EXIT_FAILURE);
+	orr_complain(
+		ORR_NO_RANK,
+		"the process ends at t=%.9g s, before the simulation has ended: a "
+		"kernel, a callback or main has called pthread_exit() or the like, or "
+		"a function of a library that calls exit(%d), as err() does, and all "
+		"ranks are one process; let them return",
+		simgrid_get_clock(), status);
+	fflush(NULL);
+	sim_leave(status ? status : EXIT_FAILURE);
 }
 
 void report_watch_end(struct sim *sim)

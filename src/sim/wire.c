@@ -185,6 +185,10 @@ static double raw_bound(const struct wire *wire, const struct route *route)
 {
 	double bound = route->least_bytes_per_s;
 
+	/* As SimGrid, where nothing holds a flow without links, as between hosts with
+	 * coordinates. */
+	if (isinf(bound))
+		return bound;
 	if (route->latency_s > 0 && wire->law.tcp_gamma > 0)
 		bound = fmin(bound, wire->law.tcp_gamma / (2 * route->latency_s));
 	return bound;

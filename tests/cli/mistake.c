@@ -3,6 +3,7 @@
 /* Makes the mistake that its first argument names; "lives" and "fine" are none. */
 #undef NDEBUG
 #include <assert.h>
+#include <err.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,8 @@ int main(int argc, char **argv)
 		fault(name);
 	if (is_named(name, "leave") && rank == 1)
 		return 5;
+	if (is_named(name, "err") && rank == 1)
+		errx(6, "no more");
 	if (is_named(name, "pointer"))
 		*(volatile int *)NULL = 1;
 	if (is_named(name, "stack"))

@@ -31,6 +31,7 @@ SIMULATED = [
     ("receive", DEADLOCK, [r"rank 1\] its main waits in MPI_Recv"]),
     ("leave", DEADLOCK, [r"rank 1\] its main has ended without starpu_mpi_shutdown\(\)",
                          r"rank 1\] the program ended with status 5"]),
+    ("err", 6, [r"no more", r"a function of a library that calls exit\(6\), as err\(\) does"]),
     ("mpi-status", 5, [r"rank 1\] the program ended with status 5"]),
     ("mpi-abort", 4, [r"rank 0\] MPI_Abort: .*status 4"]),
     ("mpi-rank", 0, [r"rank 1\] MPI_Send: param 4 dst \(=77\)"]),
@@ -53,6 +54,7 @@ FAULTS = [
 REAL = [
     ("stack", FAULT, [r"rank [01]\] signal 11 .* in the main thread of rank [01] of 2"]),
     ("leave", 5, [r"rank 1\] the program ended with status 5"]),
+    ("err", 6, [r"no more", r"rank 1\] the program leaves with status 6"]),
     ("mpi-abort", 4, [r"rank [01]\] MPI_Abort: .*status 4|the program ended with status 4"]),
     ("pointer", FAULT, [r"rank [01]\] the program was ended by signal 11 \(SIGSEGV\)"]),
 ]

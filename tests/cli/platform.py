@@ -189,6 +189,12 @@ ZONE_MISTAKES = {
                   ["bad.xml:8:", "already exists", 'symmetrical="NO"']),
     "no_option": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
         "<zone", CONFIG % ("smpi/oss", "0:1e-6")), ["bad.xml:4:", "Bad config key: smpi/oss"]),
+    "selective": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        "<zone", CONFIG % ("network/maxmin-selective-update", "no")),
+        ["bad.xml:4:", "leave network/maxmin-selective-update out"]),
+    "old_doctype": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        "https://simgrid.org", "http://simgrid.gforge.inria.fr"),
+        ["bad.xml:2:", 'write <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">']),
     "actor": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
         "</zone>", "</zone><actor host=\"a\" function=\"master\"/>"), ["bad.xml:9: <actor>", "deployment file", "--hostfile"]),
     "no_latency": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(' latency="1us"', ""),
@@ -420,6 +426,9 @@ def runs(suite):
         "<zone", CONFIG % ("network/model", "LV08")))
     suite.succeeds("check_says_what_is_not_followed", "platform", "--check", "model.xml",
                    says='model.xml:4: <prop>: network/model is "LV08"')
+    suite.write("model.xml", (ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        "<zone", CONFIG % ("network/model", "Constant"))) # which refuses links
+    suite.succeeds("what_is_not_followed_is_not_asked", "platform", "--check", "model.xml", says="takes it: 3")
     suite.write("wide.xml", (ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
         'latency="1us"', 'latency="1us" sharing_policy="FATPIPE"'))
     suite.succeeds("check_says_what_fatpipes_are", "platform", "--check", "wide.xml",

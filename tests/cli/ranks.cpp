@@ -11,6 +11,11 @@
 
 #include <starpu_mpi.h>
 
+// smpicxx asks for C++11.
+#if __GNUC__ >= 11 && !defined(__clang__)
+static_assert(__cplusplus >= 201703L, "orrery cc has the compiler's own standard");
+#endif
+
 struct Settings {
 	int rank = -1;
 	std::vector<int> list;

@@ -74,6 +74,14 @@ def in_fortran(suite):
     suite.verdict("fortran_is_built", status == 0, output)
     status, output = suite.orrery(*RUN, "./fortran")
     suite.verdict("clocks_of_fortran", status == 0 and output == "slept 2.000 and 2.000\n", output)
+    for ending, expected, says in (("stop", 0, ""), ("text", 0, "STOP here\n"), ("code", 5, "STOP 5\n"),
+                                   ("error", 1, "ERROR STOP wrong\n"), ("number", 6, "ERROR STOP 6\n"),
+                                   ("exit", 7, "")):
+        status, output = suite.orrery(*RUN, "./fortran", ending)
+        stops = 3 if says else 0
+        suite.verdict("each_rank_ends_by_" + ending, status == expected and output.count("STOP") == stops and
+                      output.count(says or "STOP") == stops and output.count("ends\n") == 3 and
+                      "goes on" not in output, (status, output))
 
 
 def main():

@@ -51,6 +51,11 @@ PEERS = '<zone id="net" routing="Vivaldi">%s</zone>' % "".join(
     '<peer id="peer-%d" coordinates="%.1f %.1f %.1f" speed="1Gf" bw_in="%dMBps" bw_out="%dMBps"/>'
     % (i, 3.1 * i % 11, 7.7 * i % 13, 0.5 + i % 3, 10 + i, 5 + i) for i in range(8))
 
+# Ways without links: latencies only.
+COORDINATES = '<zone id="net" routing="Vivaldi">%s</zone>' % "".join(
+    '<host id="h%d" speed="1Gf" coordinates="%d.5 %d 0.%d"/>' % (i, 7 * i % 5, 3 * i % 4, i)
+    for i in range(6))
+
 STAR = '<zone id="star" routing="Full">%s%s%s</zone>' % (
     hosts("h", 6), "".join('<link id="l%d" bandwidth="125MBps" latency="50us" '
                            'sharing_policy="SPLITDUPLEX"/>' % i for i in range(6)),
@@ -125,6 +130,7 @@ PLATFORMS = (
     ("ring by DijkstraCache", ring("DijkstraCache")),
     ("routers", ROUTERS),
     ("peers", PEERS),
+    ("coordinates", COORDINATES),
     ("star of split links", STAR),
     ("star of duplex links", STAR.replace("SPLITDUPLEX", "FULLDUPLEX")),
     ("cabinets", CABINETS),
