@@ -135,11 +135,11 @@ def sets_of(measured, word="set"):
 
 
 def factors(rows, bytes_s):
-    """Parts of the bandwidth that the description has for the bytes of one value, which take bytes_s there.
-    Boundaries lie between the sets that were measured."""
-    pieces = ["0:1"]
+    """Parts of the bandwidth that the description has for the bytes of one value, which take bytes_s there;
+    0: what a value of the smallest set takes.  Boundaries lie between the sets that were measured."""
+    pieces, base_s = ["0:1"], bytes_s or rows[0][1]
     for (before, _), (size, seconds) in zip(rows, rows[1:]):
-        pieces.append("%d:%.4g" % (math.sqrt(before * size) * MIB, min(1, max(rows[0][1], bytes_s) / seconds)))
+        pieces.append("%d:%.4g" % (math.sqrt(before * size) * MIB, min(1, base_s / seconds)))
     return ";".join(pieces)
 
 
