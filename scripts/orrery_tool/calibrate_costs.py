@@ -135,11 +135,11 @@ def sets_of(measured, word="set"):
 
 
 def factors(rows, bytes_s):
-    """Parts of the bandwidth that the description has for the bytes of one value, which take bytes_s there.
-    Boundaries lie between the sets that were measured."""
-    pieces = ["0:1"]
+    """Parts of the bandwidth that the description has for the bytes of one value, which take bytes_s there;
+    0: what a value of the smallest set takes.  Boundaries lie between the sets that were measured."""
+    pieces, base_s = ["0:1"], bytes_s or rows[0][1]
     for (before, _), (size, seconds) in zip(rows, rows[1:]):
-        pieces.append("%d:%.4g" % (math.sqrt(before * size) * MIB, min(1, max(rows[0][1], bytes_s) / seconds)))
+        pieces.append("%d:%.4g" % (math.sqrt(before * size) * MIB, min(1, base_s / seconds)))
     return ";".join(pieces)
 
 
@@ -178,7 +178,9 @@ def figures(measured, bytes_s=lambda size: 0):
     found["cold_costs"] = cold_costs(measured, push_s + 3 * found["fetch_cost"])
     if "message_busy" in measured:
         found["post_cost"] = paid("post")
-        found["poll_wait"] = more(measured["message_busy"][1], measured["message_idle"][1])
+        wait_s = more(measured["message_busy"][1], measured["message_idle"][1])
+        # In less time no thread was given the core: who found the message had it.
+        found["poll_wait"] = wait_s if wait_s > found["switch_cost"] else 0
         found["copy_factors"] = factors(sets_of(measured), bytes_s(MIB))
     if "exchange_send" in measured:
         found["exchange_cost"] = max(0, paid("exchange_send") + paid("exchange_receive")) / 2

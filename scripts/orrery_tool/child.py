@@ -26,10 +26,24 @@ HINTS = {signal.SIGSEGV: ": a pointer leads nowhere, or the stack is full",
          signal.SIGKILL: ": somebody killed it, often the system for lack of memory"}
 
 
+def stats_of_children(parent):
+    """Paths, among them those of a process's children: a look at all processes takes milliseconds of
+    a core on which a rank may compute."""
+    threads, pids, is_told = "/proc/%d/task" % parent, [], False
+    for thread in os.listdir(threads) if os.path.isdir(threads) else []:
+        try:
+            with open("%s/%s/children" % (threads, thread), "rb") as f:
+                pids += map(int, f.read().split())
+            is_told = True
+        except OSError:
+            pass # the thread has ended, or this Linux does not say
+    return ["/proc/%d/stat" % pid for pid in pids] if is_told else glob.glob("/proc/[0-9]*/stat")
+
+
 def started_by(parent):
     """The processes whose parent that one is: whether each still runs."""
     found = {}
-    for path in glob.glob("/proc/[0-9]*/stat"):
+    for path in stats_of_children(parent):
         try:
             with open(path, "rb") as f:
                 state, its_parent = f.read().rpartition(b")")[2].split()[:2]
@@ -55,6 +69,20 @@ def is_readable(file, limit_s=0):
     poll = select.poll()
     poll.register(file, select.POLLIN)
     return bool(poll.poll(1000 * limit_s))
+
+
+def await_process(process, limit_s):
+    """As its wait(), which wakes up more and more seldom to look where it can have a limit; the
+    system tells us."""
+    try:
+        end = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):
+        return process.wait(limit_s)
+    try:
+        is_readable(end, limit_s)
+        return process.wait(0)
+    finally:
+        os.close(end)
 
 
 class Patience:
@@ -184,7 +212,7 @@ class Child:
         nseen, look_s, patience = 0, LOOK_S[0], Patience()
         while True:
             try:
-                return self.process.wait(look_s if self.nranks else None)
+                return await_process(self.process, look_s) if self.nranks else self.process.wait()
             except subprocess.TimeoutExpired:
                 look_s = min(2 * look_s, LOOK_S[1])
             ranks = started_by(self.process.pid)

@@ -240,6 +240,14 @@ def costs(suite):
     disturbed = calibrate_costs.figures(COSTS, lambda _: 1.5e-4)
     suite.verdict("no_slower_than_a_value_alone_that_was_disturbed",
                   disturbed["copy_factors"] == "0:1;2097152:1;8388608:1;33554432:0.75", disturbed)
+    waits = [calibrate_costs.figures({**COSTS, "message_busy": (seconds, seconds, seconds)})["poll_wait"]
+             for seconds in (1.19e-5, 1.21e-5)] # 2 us are a change of thread, 10 a message beside no task
+    suite.verdict("a_wait_too_short_for_another_thread_is_none", waits[0] == 0
+                  and abs(waits[1] - 2.1e-6) < 1e-12, waits)
+    # A value of the smallest set takes 5 us, of which the fit finds 4 to be its bytes: 10 us are 2.5 times these.
+    fast = calibrate_costs.figures(COSTS, lambda size: {1 << 16: 4e-6, 1 << 20: 5e-5}[size])
+    suite.verdict("what_a_set_waits_for_is_no_time_of_its_bytes", fast["small_copy_factors"] == "0:1;4194304:0.4"
+                  and fast["copy_factors"] == "0:1;2097152:0.5;8388608:0.4;33554432:0.25", fast)
     alone = calibrate_costs.figures({case: values for case, values in COSTS.items()
                                      if case.split()[0].split("_")[0] not in
                                      ("set", "small", "post", "message", "lone", "exchange")})

@@ -210,6 +210,22 @@ sys.exit(run.wait() if not ranks or ranks.wait(10) else "ranks are left")
 """
 
 
+# Three ranks that are looked at several times: what that opens, and who sleeps to look again.
+LOOKS = """
+import os, sys, time
+from orrery_tool import child, speech
+opened, naps = [], []
+sys.addaudithook(lambda event, given: event == "open" and opened.append(str(given[0])))
+sleep, time.sleep = time.sleep, lambda seconds: (naps.append(seconds), sleep(seconds))
+child.LOOK_S = (0.1, 0.1)
+run = child.Child([sys.executable, "-c", sys.argv[1]], None, speech.MpirunSpeech(), 3)
+status = run.wait()
+looks = [path for path in opened if path.startswith("/proc/") and path.endswith("/stat")]
+print(len(looks) >= 3, "/proc/%d/stat" % os.getpid() in looks, naps)
+sys.exit(status)
+"""
+
+
 def child(*words):
     try:
         return subprocess.run([sys.executable, "-c", *words], text=True, timeout=60,
@@ -224,6 +240,15 @@ def stopped(suite):
     suite.verdict("a_stop_is_no_mpirun_that_hangs", out.returncode == 0 and not out.stderr, out)
     out = child(STOPPED, SLOW % 1, "ranks")
     suite.verdict("a_stop_is_no_rank_that_does_not_end", out.returncode == 0 and not out.stderr, out)
+
+
+def looks(suite):
+    """A look at all processes, or each of many looks, takes from a rank the core that it has."""
+    if not os.path.exists("/proc/self/task/%d/children" % os.getpid()):
+        return # this Linux tells no children
+    out = child(LOOKS, SLOW % 1)
+    suite.verdict("looks_at_ranks_are_short_and_few", out.returncode == 0 and
+                  out.stdout == "True False []\n", out)
 
 
 def hanging(suite):
@@ -273,6 +298,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         suite = Suite(directory)
         speech(suite)
+        looks(suite)
         hanging(suite)
         stopped(suite)
         if configured("mpi"):
