@@ -188,7 +188,8 @@ static void stop(struct run *run)
 /* Threads take turns where there is one, or where it was asked for. */
 static int is_played_in_turn(const struct program *program)
 {
-	return stage_is_single(program->seed) || (program->distributed && !program->threaded);
+	return stage_is_single(program->seed) ||
+	       (program->distributed && !program->threaded);
 }
 
 int run_program(struct program *program)
