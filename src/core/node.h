@@ -166,7 +166,8 @@ struct node {
 	struct plat *plat;
 	const struct plat_machine *machine;
 	struct events events;
-	int rank, size;         /* 0 of 1 until the MPI layer knows better */
+	/* Of 1, and what the launcher says or 0, until the MPI layer knows better. */
+	int rank, size;
 	int ninit;              /* nested starpu_init() */
 	int is_for_models;      /* opened by starpu_perfmodel_initialize() */
 	int reduction_told;     /* of a codelet without STARPU_COMMUTE */

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "core/data/data_ops.h"
+#include "core/task/deps.h"
 #include "mpi/kin.h"
 #include "mpi/mpi.h"
 
@@ -212,8 +213,10 @@ void cache_clear_sent(struct mpi *mpi, starpu_data_handle_t handle)
 				report(mpi, '-', handle, rank);
 	data_set_flags(handle, 0, DATUM_SENT);
 	orr_lock(&mpi->cache.lock);
-	set_empty(handle->sent);
-	drop_set(&mpi->cache, handle);
+	if (handle->sent) { /* Its end may have been submitted meanwhile. */
+		set_empty(handle->sent);
+		drop_set(&mpi->cache, handle);
+	}
 	orr_unlock(&mpi->cache.lock);
 }
 
@@ -270,25 +273,27 @@ void cache_clear(struct mpi *mpi, starpu_data_handle_t handle)
 
 /* ---- flushing -------------------------------------------------------- */
 
-/* Nothing to invalidate: never written here, and no access is on its way. */
-static int is_empty(starpu_data_handle_t handle)
+/* Nothing to invalidate: never written here, and no access is on its way but that of
+ * npinned callers. */
+static int is_empty(starpu_data_handle_t handle, int npinned)
 {
 	const struct data_body *body = orr_load_ptr((void **)&handle->body);
 	int unused = 1;
 
 	if (body) {
 		orr_lock(&handle->lock);
-		unused = body->npending == 0 && !body->has_value && !body->main.allocated;
+		unused = body->npending == npinned && !body->has_value &&
+			 !body->main.allocated;
 		orr_unlock(&handle->lock);
 	}
 	return unused;
 }
 
-static void flush(struct mpi *mpi, starpu_data_handle_t handle)
+static void flush(struct mpi *mpi, starpu_data_handle_t handle, int npinned)
 {
 	if (data_flags(handle) & DATUM_RECEIVED)
 		cache_clear_received(mpi, handle);
-	else if (handle->owner != OWNER_UNSET && !is_empty(handle))
+	else if (handle->owner != OWNER_UNSET && !is_empty(handle, npinned))
 		cache_drop_copy(mpi, handle);
 	cache_clear_sent(mpi, handle);
 }
@@ -298,26 +303,50 @@ void cache_flush(struct mpi *mpi, starpu_data_handle_t handle)
 	/* What waits to be reduced is no copy. */
 	if (!mpi->cache.is_on || (data_flags(handle) & DATUM_CONTRIBUTED))
 		return;
-	flush(mpi, handle);
+	flush(mpi, handle, 0);
 	/* It says that the application has written it, or is going to. */
 	kin_clear(mpi, handle);
 }
 
-/* The next of what is left to flush, back among all, or NULL. */
-static starpu_data_handle_t next_to_flush(struct cache *cache, struct list *left)
+/* Of the first of left, which is back among all, or NULL: its datum is locked and so are
+ * others that want the cache, so that is not waited for. */
+static starpu_data_handle_t pin_first(struct cache *cache, struct list *left)
 {
-	starpu_data_handle_t handle = NULL;
-	struct list *link;
+	struct list *link = left->next;
+	starpu_data_handle_t handle = LIST_ENTRY(link, struct sent_set, link)->handle;
 
-	orr_lock(&cache->lock);
-	if (!list_is_empty(left)) {
-		link = left->next;
-		handle = LIST_ENTRY(link, struct sent_set, link)->handle;
-		list_remove(link);
-		list_push_back(&cache->cached, link);
+	list_remove(link);
+	if (!orr_trylock(&handle->lock)) {
+		list_push_back(left, link);
+		return NULL;
 	}
-	orr_unlock(&cache->lock);
+	data_body(handle)->npending++;
+	orr_unlock(&handle->lock);
+	list_push_back(&cache->cached, link);
 	return handle;
+}
+
+/*
+ * The next of what is left to flush, or NULL.  Until deps_unpend() it has a user more:
+ * another thread that ends it takes its set off before it waits for users to go.
+ */
+static starpu_data_handle_t next_to_flush(struct mpi *mpi, struct list *left)
+{
+	struct cache *cache = &mpi->cache;
+
+	for (;;) {
+		starpu_data_handle_t handle = NULL;
+		int is_over;
+
+		orr_lock(&cache->lock);
+		is_over = list_is_empty(left);
+		if (!is_over)
+			handle = pin_first(cache, left);
+		orr_unlock(&cache->lock);
+		if (handle || is_over)
+			return handle;
+		plat_yield(mpi->node->plat);
+	}
 }
 
 void cache_flush_all(struct mpi *mpi)
@@ -335,9 +364,11 @@ void cache_flush_all(struct mpi *mpi)
 		list_push_back(&left, link);
 	}
 	orr_unlock(&cache->lock);
-	while ((handle = next_to_flush(cache, &left)))
+	while ((handle = next_to_flush(mpi, &left))) {
 		if (!(data_flags(handle) & DATUM_CONTRIBUTED))
-			flush(mpi, handle);
+			flush(mpi, handle, 1);
+		deps_unpend(handle);
+	}
 }
 
 void cache_set(struct mpi *mpi, int is_on)

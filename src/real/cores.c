@@ -452,7 +452,8 @@ int plat_bind_worker(struct worker *worker, int core)
 
 	if (core >= 0 && cores->can_bind && cores->nids > 0)
 		pu = hwloc_get_obj_by_type(cores->topology, HWLOC_OBJ_PU, (unsigned)core);
-	if (!pu || worker->devid >= STARPU_NMAXWORKERS)
+	/* The threads of the application's drivers are bound by the application. */
+	if (!pu || worker->devid >= STARPU_NMAXWORKERS || orr_load(&worker->driven))
 		return -1;
 	if (hwloc_set_thread_cpubind(cores->topology, plat->threads[worker->id],
 				     pu->cpuset, 0) < 0)

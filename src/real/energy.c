@@ -45,12 +45,15 @@ static int is_package(const char *directory)
 	return strncmp(name, "package", strlen("package")) == 0;
 }
 
-/* What the counter has run through since the first look, also when it began anew. */
+/* What the counter has run through since the first look, also when it began anew: without
+ * a range from where it was at the last look. */
 static double run_through_uj(struct meter *meter, unsigned long long now,
 			     unsigned long long range)
 {
 	if (meter->has_looked && now < meter->last_uj)
-		meter->sum_uj += (double)range - (double)meter->last_uj + (double)now;
+		meter->sum_uj +=
+			(double)(range > meter->last_uj ? range - meter->last_uj : 0) +
+			(double)now;
 	else if (meter->has_looked)
 		meter->sum_uj += (double)(now - meter->last_uj);
 	meter->last_uj = now;

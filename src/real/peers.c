@@ -73,15 +73,16 @@ static int is_rank(const char *pid, int rank)
 	return is_it;
 }
 
-int peers_is_first(void)
+int peers_own_rank(void)
 {
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-		const char *rank = knobs_raw(variables[i]);
+		const char *text = knobs_raw(variables[i]);
+		int rank = text ? atoi(text) : -1;
 
-		if (rank)
-			return !strcmp(rank, "0");
+		if (rank >= 0)
+			return rank;
 	}
-	return 1;
+	return 0;
 }
 
 int plat_is_stopped(struct plat *plat, int rank)

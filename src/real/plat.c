@@ -98,7 +98,9 @@ int plat_open(struct plat **plat_out, struct node *node)
 	plat->process = getpid();
 	plat->machine.executes = 1;
 	plat->machine.polls_itself = 1;
-	plat->machine.is_first = peers_is_first();
+	/* MPI may tell another one, in a communicator of fewer. */
+	node->rank = peers_own_rank();
+	plat->machine.is_first = node->rank == 0;
 	plat->machine.kernels_wait = 1;
 	plat->machine.devices[STARPU_CPU_WORKER].worker = &cpu_driver;
 	plat->machine.devices[STARPU_CPU_WORKER].memory = plat_main_memory();

@@ -294,8 +294,8 @@ int disks_count(struct plat *plat);
 void leave_watch(void);
 /* From now on say in whose code the program is ended by a fault, or do so no longer. */
 void leave_watch_faults(int is_wanted);
-/* Is it rank 0 of its launcher's, or started without one? */
-int peers_is_first(void);
+/* The rank that its launcher gave it; 0 when it was started without one. */
+int peers_own_rank(void);
 /* plat.c: in a child of fork(). */
 void real_forget(void);
 /* NULL: nothing has been asked of the library. */

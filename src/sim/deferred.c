@@ -38,6 +38,13 @@ struct queue {
 	struct item *first, *last;
 };
 
+/* Items for their dates, in this order. */
+struct waiting {
+	struct queue queue;
+	struct plat_timer due; /* of the first */
+	struct deferred *deferred;
+};
+
 /* A message that has come, and is not yet received. */
 struct arrival {
 	struct arrival *next; /* of its packet */
@@ -90,8 +97,10 @@ struct deferred {
 	struct net *inner;
 	struct net_group *group; /* for what nodes share */
 	struct net_pace pace;
-	struct queue waiting, ready; /* for their dates, in this order; for the main */
-	struct plat_timer due;       /* of the first that waits */
+	/* Puts leave later than messages that are sent after them, which keep their
+	 * order. */
+	struct waiting messages, puts;
+	struct queue ready; /* for the main */
 	struct pool items, moved_halves;
 	struct arrival *packet, *last_of_packet; /* what has come of it so far */
 	double packet_bytes;
@@ -330,22 +339,34 @@ static int flush(struct deferred *deferred)
 
 static void on_due(struct plat_timer *timer)
 {
-	struct deferred *deferred = ORR_CONTAINER(timer, struct deferred, due);
+	struct waiting *waiting = ORR_CONTAINER(timer, struct waiting, due);
+	struct queue *queue = &waiting->queue;
+	struct deferred *deferred = waiting->deferred;
 	struct sim *sim = deferred->plat->sim;
 
-	while (deferred->waiting.first && deferred->waiting.first->date_s <= sim->now_s)
-		append(&deferred->ready, take_first(&deferred->waiting));
-	if (deferred->waiting.first)
-		calendar_add(sim, timer, deferred->waiting.first->date_s);
+	while (queue->first && queue->first->date_s <= sim->now_s)
+		append(&deferred->ready, take_first(queue));
+	if (queue->first)
+		calendar_add(sim, timer, queue->first->date_s);
 	sim_kick(deferred->plat);
 }
 
-/* Now, where the caller is the main and the date is: what waits is older. */
+static void wait_for_date(struct waiting *waiting, struct item *item)
+{
+	append(&waiting->queue, item);
+	if (waiting->queue.first == item)
+		calendar_add(waiting->deferred->plat->sim, &waiting->due, item->date_s);
+}
+
+/* Now, where the caller is the main and the date is, and no message before it waits. */
 static int start_at(struct deferred *deferred, const struct item *wanted)
 {
 	struct sim *sim = deferred->plat->sim;
+	struct waiting *waiting =
+		wanted->kind == ITEM_MESSAGE ? &deferred->messages : &deferred->puts;
 	int is_later =
-		wanted->date_s > (sim->in_kernel ? sim->now_s : simgrid_get_clock());
+		wanted->date_s > (sim->in_kernel ? sim->now_s : simgrid_get_clock()) ||
+		(wanted->kind == ITEM_MESSAGE && waiting->queue.first);
 	struct item *item;
 
 	if (!is_later && sim_is_main()) {
@@ -354,11 +375,12 @@ static int start_at(struct deferred *deferred, const struct item *wanted)
 	}
 	item = pool_get(&deferred->items);
 	*item = *wanted;
-	append(is_later ? &deferred->waiting : &deferred->ready, item);
-	if (!is_later)
+	if (is_later) {
+		wait_for_date(waiting, item);
+	} else {
+		append(&deferred->ready, item);
 		sim_kick(deferred->plat);
-	else if (deferred->waiting.first == item)
-		calendar_add(sim, &deferred->due, item->date_s);
+	}
 	return 0;
 }
 
@@ -504,7 +526,7 @@ static void deferred_close(struct net *net)
 {
 	struct deferred *deferred = deferred_of(net);
 
-	ORR_ASSERT(!deferred->waiting.first);
+	ORR_ASSERT(!deferred->messages.queue.first && !deferred->puts.queue.first);
 	flush(deferred);
 	deferred->inner->ops->close(deferred->inner);
 	deferred->plat->polls = 0;
@@ -560,7 +582,8 @@ int deferred_open(struct plat *plat, const struct net_config *config, struct net
 	deferred->plat = plat;
 	deferred->inner = inner;
 	deferred->pace.costs = wire_costs(plat->sim->wire, plat->host);
-	deferred->due.fire = on_due;
+	deferred->messages.deferred = deferred->puts.deferred = deferred;
+	deferred->messages.due.fire = deferred->puts.due.fire = on_due;
 	pool_init(&deferred->items, sizeof(struct item));
 	pool_init(&deferred->moved_halves, sizeof(struct moved_half));
 	inner->owner = deferred;

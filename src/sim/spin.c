@@ -153,7 +153,11 @@ static uint64_t hash_bytes(uint64_t sum, const void *bytes, size_t n)
 	return sum;
 }
 
-/* The part of the stack that is mapped for certain: the next page may be no stack. */
+/*
+ * The part of the stack that is mapped for certain: the next page may be no stack.  Below
+ * its top, functions that call no other have variables (System V on x86-64), without
+ * which a loop that counts there would seem to stand still.
+ */
 static uint64_t hash_stack(uint64_t sum, uintptr_t top)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = top + STACK_BYTES;

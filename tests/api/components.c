@@ -418,6 +418,63 @@ static void tasks_of_who_leaves_are_stolen(void)
 	starpu_shutdown();
 }
 
+/* ---- methods that do nothing ------------------------------------------- */
+
+static int nignored;
+
+static void ignore_link(struct starpu_sched_component *component,
+			struct starpu_sched_component *other)
+{
+	(void)component;
+	(void)other;
+	nignored++;
+}
+
+/* A root above one queue for all workers. */
+static void stubborn_init(unsigned ctx)
+{
+	struct starpu_sched_tree *tree = starpu_sched_tree_create(ctx);
+	struct starpu_sched_component *queue =
+		starpu_sched_component_fifo_create(tree, NULL);
+
+	tree->root = starpu_sched_component_create(tree, "stubborn");
+	starpu_sched_component_connect(tree->root, queue);
+	for (unsigned i = 0; i < starpu_worker_get_count(); i++)
+		starpu_sched_component_connect(
+			queue, starpu_sched_component_worker_get(ctx, (int)i));
+	starpu_sched_tree_update_workers(tree);
+	starpu_sched_ctx_set_policy_data(ctx, tree);
+	tree->root->remove_child = queue->remove_child = ignore_link;
+	queue->remove_parent = ignore_link;
+}
+
+static void stubborn_deinit(unsigned ctx)
+{
+	struct starpu_sched_tree *tree = starpu_sched_tree_get(ctx);
+
+	starpu_sched_component_destroy_rec(tree->root);
+	starpu_sched_tree_destroy(tree);
+}
+
+/* Those that are to lose a link and keep it end all the same. */
+static void links_end_with_their_component(void)
+{
+	struct starpu_sched_policy policy = stealing_policy;
+
+	for (int i = 0; i < 2; i++) {
+		nignored = 0;
+		policy.init_sched = stubborn_init;
+		policy.deinit_sched = i ? tree_deinit : stubborn_deinit;
+		begin(&policy, NULL, 2);
+		for (int j = 0; j < 4; j++)
+			CLAIM_EQ(starpu_task_submit(task_of(&timed, j)), 0);
+		starpu_task_wait_for_all();
+		CLAIM_EQ(nran, 4);
+		starpu_shutdown();
+		CLAIM(nignored > 0);
+	}
+}
+
 /* ---- several decisions ----------------------------------------------- */
 
 static void several_init(unsigned ctx)
@@ -546,6 +603,7 @@ int main(void)
 		{"a_component_of_ours_decides", a_component_of_ours_decides},
 		{"trees_may_be_built_by_hand", trees_may_be_built_by_hand},
 		{"tasks_of_who_leaves_are_stolen", tasks_of_who_leaves_are_stolen},
+		{"links_end_with_their_component", links_end_with_their_component},
 		{"several_decisions_share_workers", several_decisions_share_workers},
 		{"trees_follow_the_machine", trees_follow_the_machine},
 		{NULL, NULL}};

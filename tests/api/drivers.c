@@ -3,6 +3,8 @@
 /* Workers that the application runs. */
 #include <errno.h>
 
+#include <starpu_perf_steering.h>
+
 #include "claim.h"
 
 int claim_failures;
@@ -235,6 +237,17 @@ static void refusals(void)
 	starpu_shutdown();
 }
 
+/* Which thread runs it is not known. */
+static void binding_is_left_to_its_threads(void)
+{
+	int id = starpu_perf_knob_name_to_id(starpu_perf_knob_scope_per_worker,
+					     "starpu.worker.w_bind_to_pu_knob");
+
+	start(2, 1);
+	starpu_perf_knob_set_per_worker_int32_value(id, 0, 0);
+	starpu_shutdown();
+}
+
 static const struct claim claims[] = {
 	{"driver_runs_one_task_at_a_time", one_task_at_a_time},
 	{"driver_runs_only_while_driven", only_while_driven},
@@ -242,6 +255,7 @@ static const struct claim claims[] = {
 	{"driver_main_runs_until_dismissed", main_drives},
 	{"driver_beside_other_workers", beside_others},
 	{"driver_is_dismissed_by_shutdown", shutdown_dismisses},
+	{"driver_binding_is_left_to_its_threads", binding_is_left_to_its_threads},
 	{"driver_refuses_what_is_not_driven", refusals},
 	{0}};
 

@@ -422,6 +422,34 @@ static void waiting_uses_power(void)
 	unsetenv("STARPU_IDLE_POWER");
 }
 
+static void counters_may_have_no_range(void)
+{
+	struct starpu_perfmodel used = {.type = STARPU_HISTORY_BASED,
+					.symbol = "energy_without_range"};
+	struct starpu_task *task;
+	char path[256];
+	double joules;
+
+	snprintf(path, sizeof(path), "%s/intel-rapl:0/max_energy_range_uj", top);
+	CLAIM_EQ(unlink(path), 0);
+	turn("intel-rapl:0", 70000000);
+	claim_start(1);
+	task = starpu_task_create();
+	task->cl = &cl;
+	CLAIM_EQ(starpu_energy_start(-1, STARPU_CPU_WORKER), 0);
+	turn("intel-rapl:0", 90000000);
+	/* Anew, of which it is known that it has used 10 J since. */
+	turn("intel-rapl:0", 10000000);
+	CLAIM_EQ(starpu_energy_stop(&used, task, 0, 10, -1, STARPU_CPU_WORKER), 0);
+	joules = starpu_perfmodel_history_based_expected_perf(
+		&used, starpu_worker_get_perf_archtype(0, STARPU_NMAX_SCHED_CTXS),
+		starpu_task_footprint(&used, task, NULL, 0));
+	CLAIM(joules > 0.999 && joules < 1.001);
+	starpu_task_destroy(task);
+	starpu_perfmodel_deinit(&used);
+	starpu_shutdown();
+}
+
 static const struct claim simulated_claims[] = {
 	{"energy models are what devices use", models_are_the_meters},
 	{"workers that wait use STARPU_IDLE_POWER", waiting_uses_power},
@@ -434,6 +462,7 @@ static const struct claim claims[] = {
 	{"a task that runs alone has used all of it", tasks_alone_have_all},
 	{"tasks that run side by side share it", tasks_side_by_side_share},
 	{"models learn nothing of what does not run", what_is_skipped_teaches_nothing},
+	{"counters may have no range", counters_may_have_no_range},
 	{"what cannot be measured is said", others_cannot},
 	{"so are counters that are not there", without_counters},
 	{NULL, NULL}};

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <orrery.h>
 
@@ -16,6 +17,8 @@
 #include <malloc.h>
 
 int claim_failures;
+
+static char top[] = "/tmp/orrery-models-XXXXXX";
 
 static void start(void)
 {
@@ -259,9 +262,9 @@ static void models_without_symbols_leave_nothing(void)
 }
 
 /* Also when what other runs measured is not to be used. */
-static void what_was_saved_is_read(void)
+static void saved_and_read(const char *symbol)
 {
-	struct starpu_perfmodel saved = {.type = STARPU_HISTORY_BASED, .symbol = "saved"};
+	struct starpu_perfmodel saved = {.type = STARPU_HISTORY_BASED, .symbol = symbol};
 	struct starpu_perfmodel read = {.type = STARPU_PERFMODEL_INVALID};
 	struct starpu_codelet work = {.cpu_funcs = {nothing}, .model = &saved};
 	struct starpu_task *task;
@@ -272,7 +275,7 @@ static void what_was_saved_is_read(void)
 	task->cl = &work;
 	starpu_perfmodel_update_history_n(&saved, task, cpu(), 0, 0, 250, 20);
 	starpu_save_history_based_model(&saved);
-	CLAIM_EQ(starpu_perfmodel_load_symbol("saved", &read), 0);
+	CLAIM_EQ(starpu_perfmodel_load_symbol(symbol, &read), 0);
 	CLAIM_EQ(read.type, STARPU_HISTORY_BASED);
 	CLAIM_EQ(starpu_perfmodel_unload_model(&read), 0);
 	task->destroy = 0;
@@ -280,6 +283,30 @@ static void what_was_saved_is_read(void)
 	starpu_perfmodel_deinit(&saved);
 	starpu_shutdown();
 	unsetenv("STARPU_CALIBRATE");
+}
+
+static void what_was_saved_is_read(void)
+{
+	saved_and_read("saved");
+}
+
+static void exists(const char *below, int expected)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", top, below);
+	CLAIM_EQ(access(path, F_OK) == 0, expected);
+}
+
+static void models_stay_in_their_directory(void)
+{
+	saved_and_read("../../outside");
+	exists("outside", 0);
+	exists("codelets/45/__/__/outside", 1);
+	saved_and_read("ends/..");
+	exists("codelets/45/ends/__", 1);
+	saved_and_read("inner/of..dots");
+	exists("codelets/45/inner/of..dots", 1);
 }
 
 static void models_without_workers(void)
@@ -482,6 +509,7 @@ static const struct claim claims[] = {
 	{"combinations have numbers", combinations_have_numbers},
 	{"starpu_init() follows starpu_perfmodel_initialize()", a_life_follows_models},
 	{"what was saved is read", what_was_saved_is_read},
+	{"models stay in their directory", models_stay_in_their_directory},
 	{"what nobody measures is refused", what_nobody_measures_is_refused},
 	{"models without symbols leave nothing", models_without_symbols_leave_nothing},
 	{"models are read without starpu_init()", models_without_workers},
@@ -492,7 +520,7 @@ static const struct claim claims[] = {
 
 int main(void)
 {
-	char top[] = "/tmp/orrery-models-XXXXXX", command[64];
+	char command[64];
 	int failed;
 
 	if (!mkdtemp(top))

@@ -203,6 +203,66 @@ static void threads_wait_for_all_at_once(void)
 	stop();
 }
 
+enum { FLUSHES = 20000, ENDS = 4000, PARTS = 4 };
+
+static void *flushes_all(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < FLUSHES; i++)
+		starpu_mpi_cache_flush_all_data(WORLD);
+	return NULL;
+}
+
+/* With the note that this rank has received it: flushing will look at it. */
+static void note_received(starpu_data_handle_t handle, starpu_mpi_tag_t tag)
+{
+	starpu_mpi_data_register(handle, tag, (RANK + 1) % claim_size);
+	starpu_mpi_cached_receive_set(handle);
+}
+
+static void end_some(int i)
+{
+	struct starpu_data_filter filter = {.filter_func = starpu_vector_filter_block,
+					    .nchildren = PARTS};
+	starpu_data_handle_t handle, parts[PARTS];
+	starpu_mpi_tag_t tag = TAG + i * PARTS; /* Ends may take their time. */
+	long values[PARTS] = {0};
+
+	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)values, PARTS,
+				    sizeof values[0]);
+	if (i % 4 == 1) {
+		starpu_data_partition(handle, &filter);
+		for (int j = 0; j < PARTS; j++)
+			note_received(starpu_data_get_sub_data(handle, 1, j), tag + j);
+		starpu_data_unpartition(handle, STARPU_MAIN_RAM);
+	} else if (i % 4 == 2) {
+		starpu_data_partition_plan(handle, &filter, parts);
+		for (int j = 0; j < PARTS; j++)
+			note_received(parts[j], tag + j);
+		starpu_data_partition_clean(handle, PARTS, parts);
+	} else {
+		note_received(handle, tag);
+	}
+	if (i % 4 == 3)
+		starpu_data_unregister_no_coherency(handle);
+	else
+		starpu_data_unregister(handle);
+}
+
+/* What is being flushed does not go meanwhile. */
+static void data_end_beside_flushes(void)
+{
+	starpu_pthread_t thread;
+
+	start();
+	starpu_mpi_cache_set(1);
+	starpu_pthread_create(&thread, NULL, flushes_all, NULL);
+	for (int i = 0; i < ENDS; i++)
+		end_some(i);
+	starpu_pthread_join(thread, NULL);
+	stop();
+}
+
 /* ---- again -------------------------------------------------------------------- */
 
 /* While messages are under way in it, and from several threads. */
@@ -403,6 +463,7 @@ static const struct claim claims[] = {
 	{"each call sends once", each_call_sends_once},
 	{"threads block at once", threads_block_at_once},
 	{"threads wait for all at once", threads_wait_for_all_at_once},
+	{"data end beside flushes", data_end_beside_flushes},
 	{"communicators are registered again", communicators_are_registered_again},
 	{"counts begin anew", counts_begin_anew},
 	{"a holder becomes the owner", a_holder_becomes_the_owner_with_cache},

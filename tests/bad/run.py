@@ -310,6 +310,8 @@ CASES = [
     Case("scheduler", on(ANY, r'scheduling policy "wonderful" was not found',
                          r"expected eager, prio, .* or graph_test", r"using lws", r"(?m)^ends well"),
          case="nothing", status=ENDS, env={"STARPU_SCHED": "wonderful"}),
+    Case("scheduler_on_each_rank", [r"\[rank 0\] scheduling policy", r"\[rank 1\] scheduling policy"],
+         case="nothing", where=REAL, status=ENDS, env={"STARPU_SCHED": "wonderful"}),
     Case("scheduler_misspelt", on(ANY, r'scheduling policy "dmdaa" was not found \(did you mean dmda\?\)',
                                   r"using lws", r"(?m)^ends well"),
          case="nothing", status=ENDS, env={"STARPU_SCHED": "dmdaa"}),

@@ -431,6 +431,21 @@ static void one_simulated_gpu_speaks_for_all(void **state)
 	assert_true(expect(s, 1).seconds == expect(s, 0).seconds);
 }
 
+/* Whatever its number was where it was measured. */
+static void the_measured_gpu_need_not_be_the_first(void **state)
+{
+	struct scene *s = *state;
+
+	write_model(s, "kernel.somegpu",
+		    "45\n2\n"
+		    "1\n1\n3\n1\n1\n1\n0 0 0 0 nan nan 0 0 0\n"
+		    "nan nan nan\n0\ncea37d6d 409600 1e6 70 1 1 1 1\n"
+		    "1\n1\n2\n1\n1\n1\n0 0 0 0 nan nan 0 0 0\n"
+		    "nan nan nan\n0\ncea37d6d 409600 1e6 60 1 1 1 1\n");
+	for (int i = 0; i < 2; i++)
+		assert_true(fabs(expect(s, i).seconds - 60e-6) < 1e-15);
+}
+
 static void the_host_name_is_asked_first(void **state)
 {
 	static char hosts[] = "zero one  two";
@@ -738,6 +753,7 @@ int main(void)
 		TEST(a_machine_can_be_faster_than_its_models),
 		TEST(copied_tables_have_elements),
 		TEST(one_simulated_gpu_speaks_for_all),
+		TEST(the_measured_gpu_need_not_be_the_first),
 		TEST(the_host_name_is_asked_first),
 		TEST(a_broken_file_makes_the_model_unusable),
 		TEST(functions_of_the_user_are_asked),

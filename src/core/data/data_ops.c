@@ -423,6 +423,8 @@ void data_wait_idle(struct node *node, starpu_data_handle_t handle)
 	struct plat_gate gate;
 	int pending;
 
+	if (node->on_unregister)
+		node->on_unregister(node, handle, 0);
 	plat_gate_init(&gate);
 	orr_lock(&handle->lock);
 	body = handle->body;

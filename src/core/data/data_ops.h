@@ -60,7 +60,7 @@ void data_settle_outdated(starpu_data_handle_t handle, unsigned mode);
 /* Wait for its writers, and bring its value, if it has one, to memory (-1: not at all).
  */
 void data_settle(struct node *node, starpu_data_handle_t handle, int memory);
-/* Wait for all its users. */
+/* Wait for all its users, before it ends: the MPI layer forgets it now. */
 void data_wait_idle(struct node *node, starpu_data_handle_t handle);
 /* The same, then free it; its value is lost. */
 void data_end(struct node *node, starpu_data_handle_t handle);

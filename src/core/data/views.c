@@ -457,6 +457,8 @@ static void mark_dying(struct partition *partition)
 		orr_lock(&part->lock);
 		data_change_flags(part, DATUM_DYING, 0);
 		orr_unlock(&part->lock);
+		if (part->node->on_unregister)
+			part->node->on_unregister(part->node, part, 0);
 	}
 }
 

@@ -344,6 +344,24 @@ void model_store_save(struct model_store *store, struct node *node)
 
 /* ---- Answers --------------------------------------------------------- */
 
+/* The measured device of that kind with the lowest number, which is 0 mostly. */
+static struct model_combination *first_like(const struct model_data *data,
+					    const struct starpu_perfmodel_device *device)
+{
+	struct model_combination *first = NULL;
+
+	for (size_t i = 0; i < data->ncombinations; i++) {
+		struct model_combination *one = data->combinations[i];
+		const struct starpu_perfmodel_device *its = one->arch.devices;
+
+		if (one->arch.ndevices == 1 && its->type == device->type &&
+		    its->ncores == device->ncores &&
+		    (!first || its->devid < first->arch.devices->devid))
+			first = one;
+	}
+	return first;
+}
+
 /*
  * The combination that speaks for arch.  A simulated machine may have more devices
  * of a kind than the measured one: the first device then speaks for all.
@@ -352,14 +370,11 @@ static struct model_combination *speaks_for(const struct node *node,
 					    const struct model_data *data,
 					    const struct starpu_perfmodel_arch *arch)
 {
-	struct starpu_perfmodel_device device = arch->devices[0];
 	struct model_combination *found = model_data_find(data, arch);
 
 	if (found || arch->ndevices != 1 || !node->machine->predicts)
 		return found;
-	device.devid = 0;
-	return model_data_find(
-		data, &(struct starpu_perfmodel_arch){.ndevices = 1, .devices = &device});
+	return first_like(data, &arch->devices[0]);
 }
 
 static void consult(struct node *node, struct model_file *file,
@@ -528,32 +543,36 @@ struct model_answer model_find(struct node *node, struct starpu_perfmodel *model
 
 /* ---- For the public interface ---------------------------------------- */
 
-int model_path(struct node *node, const char *symbol, char *path, size_t bytes)
+/* The name of the file for a symbol that is somewhere, processors' first, and where. */
+static int look_up(const struct node *node, const char *symbol, char *name, char *found)
 {
-	char hosts[MAX_HOSTS][HOST_BYTES], name[PATH_BYTES], found[PATH_BYTES], *dot;
+	char hosts[MAX_HOSTS][HOST_BYTES], *dot;
 
-	/* Processors first. */
 	for (int t = DEVICE_TYPES - 1; t >= 0; t--) {
 		int n = host_names(node, device_order[t], hosts);
 
 		for (int i = 0; i < n; i++) {
 			file_name(symbol, hosts[i], name);
-			if (!search_file(node_knobs(node), name, found)) {
-				snprintf(path, bytes, "%s", found);
+			if (!search_file(node_knobs(node), name, found))
 				return 0;
-			}
 		}
 	}
-	snprintf(name, sizeof name, "%s", symbol);
+	snprintf(name, PATH_BYTES, "%s", symbol);
 	dot = strrchr(name, '.');
-	if (dot) {
-		*dot = '\0';
-		if (!search_file(node_knobs(node), name, found)) {
-			snprintf(path, bytes, "%s", found);
-			return 0;
-		}
-	}
-	return -ENOENT;
+	if (!dot)
+		return -ENOENT;
+	*dot = '\0';
+	return search_file(node_knobs(node), name, found);
+}
+
+int model_path(struct node *node, const char *symbol, char *path, size_t bytes)
+{
+	char name[PATH_BYTES], found[PATH_BYTES];
+	int ret = look_up(node, symbol, name, found);
+
+	if (!ret)
+		snprintf(path, bytes, "%s", found);
+	return ret;
 }
 
 void model_absent(const struct node *node, enum starpu_worker_archtype type,
@@ -570,19 +589,15 @@ int model_attach(struct node *node, struct starpu_perfmodel *model, const char *
 {
 	struct _starpu_perfmodel_state *state = model_state(node, model);
 	struct model_store *store = node->settings->models;
-	char found[PATH_BYTES];
+	char name[PATH_BYTES], found[PATH_BYTES];
 	struct model_file *file;
-	const char *slash;
 
-	if (symbol && model_path(node, symbol, found, sizeof found))
+	if (symbol && look_up(node, symbol, name, found))
 		return -ENOENT;
-	if (symbol)
-		path = found;
-	slash = strrchr(path, '/');
 	orr_lock(&store->lock);
 	/* A file given by its path is for reading: its name, which could be that of
 	 * a calibration, must not be found by others. */
-	file = symbol ? file_get(node, slash ? slash + 1 : path) : file_new(store, NULL);
+	file = symbol ? file_get(node, name) : file_new(store, NULL);
 	if (!symbol)
 		file->status = model_data_read(&file->data, path, node->rank);
 	/* What the application has of a model's lists is the file's. */

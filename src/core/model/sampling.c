@@ -54,6 +54,16 @@ int sampling_each(const struct knobs *knobs, sampling_visit *visitor, void *arg)
 	return ret ? ret : visit(installed, strlen(installed), visitor, arg);
 }
 
+/* Below a directory: nothing that an application calls a model leads out of it. */
+static void keep_below(char *name)
+{
+	for (char *part = name; part; part = strchr(part, '/')) {
+		part += *part == '/';
+		if (!strncmp(part, "..", 2) && (part[2] == '/' || !part[2]))
+			memset(part, '_', 2);
+	}
+}
+
 struct wanted {
 	const char *name;
 	char *path;
@@ -66,6 +76,7 @@ static int has_it(void *arg, const char *dir)
 	if (snprintf(wanted->path, SAMPLING_PATH_BYTES, "%s%s", dir, wanted->name) >=
 	    SAMPLING_PATH_BYTES)
 		return 0;
+	keep_below(wanted->path + strlen(dir));
 	return !access(wanted->path, F_OK);
 }
 
@@ -203,6 +214,7 @@ int sampling_place(const struct knobs *knobs, const char *name, char *path)
 		return -ENOENT;
 	if (n > 0)
 		snprintf(path + n, SAMPLING_PATH_BYTES - n, "/.starpu/sampling/%s", name);
+	keep_below(path + strlen(path) - strlen(name));
 	for (slash = strchr(path + 1, '/'); slash && !status;
 	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';

@@ -113,6 +113,14 @@ static struct job *pop_from(struct lws *lws, int id, struct worker *worker)
 	return job;
 }
 
+/* Locks nothing: jobs may come and go meanwhile. */
+static int length_of(struct lws *lws, int id)
+{
+	if (lws->is_known && !(lws->filled[id / WORD_BITS] >> id % WORD_BITS & 1))
+		return 0;
+	return queue_length(&lws->queues[id]);
+}
+
 static struct job *steal_near(struct lws *lws, struct worker *worker)
 {
 	const struct sched *sched = &lws->base;
@@ -164,7 +172,7 @@ static struct worker *next_victim(struct lws *lws, const struct worker *last, in
 
 	SCHED_EACH_WORKER(worker, &lws->base)
 	{
-		int n = queue_length(&lws->queues[worker->id]);
+		int n = length_of(lws, worker->id);
 
 		if (n <= most || n > *length ||
 		    (last && n == *length && worker->id <= last->id))
@@ -180,12 +188,15 @@ static struct worker *next_victim(struct lws *lws, const struct worker *last, in
 static struct job *ws_pop(struct sched *sched, struct worker *worker)
 {
 	struct lws *lws = lws_of(sched);
-	struct job *job = queue_pop(&lws->queues[worker->id], worker);
 	struct worker *victim = NULL;
 	int length = INT_MAX;
+	struct job *job;
 
+	if (is_known_empty(lws))
+		return NULL;
+	job = pop_from(lws, worker->id, worker);
 	while (!job && (victim = next_victim(lws, victim, &length)))
-		job = queue_pop(&lws->queues[victim->id], worker);
+		job = pop_from(lws, victim->id, worker);
 	return job;
 }
 

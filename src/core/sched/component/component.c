@@ -53,6 +53,19 @@ static void remove_parent(component_t *component, component_t *parent)
 	take_out(component->parents, &component->nparents, parent);
 }
 
+/* The application's methods may do anything: no link to what is freed stays. */
+static void lose_child(component_t *component, component_t *child)
+{
+	component->remove_child(component, child);
+	take_out(component->children, &component->nchildren, child);
+}
+
+static void lose_parent(component_t *component, component_t *parent)
+{
+	component->remove_parent(component, parent);
+	take_out(component->parents, &component->nparents, parent);
+}
+
 void component_connect(component_t *parent, component_t *child)
 {
 	tree_enter(tree_of(parent));
@@ -300,9 +313,9 @@ void component_free(component_t *component)
 	tree_enter(tree);
 	component->deinit_data(component);
 	for (unsigned i = 0; i < component->nchildren; i++)
-		component->children[i]->remove_parent(component->children[i], component);
+		lose_parent(component->children[i], component);
 	for (unsigned i = 0; i < component->nparents; i++)
-		component->parents[i]->remove_child(component->parents[i], component);
+		lose_child(component->parents[i], component);
 	unlink_from_tree(tree, ORR_CONTAINER(component, struct component, base));
 	tree_leave(tree);
 	free(ORR_CONTAINER(component, struct component, base)->first);
@@ -320,8 +333,8 @@ void component_free_all(component_t *component)
 	while (component->nchildren > 0) {
 		component_t *child = component->children[component->nchildren - 1];
 
-		component->remove_child(component, child);
-		child->remove_parent(child, component);
+		lose_child(component, child);
+		lose_parent(child, component);
 		if (child->nparents == 0)
 			component_free_all(child);
 	}
