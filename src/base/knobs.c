@@ -476,7 +476,8 @@ static const struct knob knob_table[] = {
 	NUMBER("ORRERY_MPI_DIRECT", "mode", mpi_direct, 2, 0, 2,
 	       "real machines, large messages between ranks of one host that may read "
 	       "each other's memory: 0: by MPI, 1: the receiver copies them itself, "
-	       "2: and a sender that has nothing to do helps"),
+	       "2: and a sender that has nothing to do helps, or begins where the "
+	       "receiver waits while that computes"),
 	{"ORRERY_MPI_COOP_BYTES", "bytes", "smallest value that ranks pass on to others",
 	 KNOB_LONG, AT(mpi_coop_bytes), 65536, 0, MANY_BYTES},
 	REAL("ORRERY_WATCHDOG", "seconds", watchdog_s, 5, 0, MANY,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "mpi/ahead.h"
 #include "mpi/barrier.h"
 #include "mpi/datatype.h"
 #include "mpi/direct.h"
@@ -328,6 +329,7 @@ static void engine_deliver(struct net *net, int peer, const void *head, size_t h
 		arrive(mpi, peer, &wire, body, NULL);
 		break;
 	case WIRE_ANNOUNCE:
+		ahead_announced(mpi, peer, &wire);
 		arrive(mpi, peer, &wire, NULL, NULL);
 		break;
 	case WIRE_GRANT:
@@ -498,8 +500,7 @@ static int send_ready(struct request *request)
 	if (!(head.flags & WIRE_SHARED))
 		head.flags |= (uint16_t)large_offer(mpi, request, &head.key);
 	engine_send_about(mpi, request->match.source, mpi_priority(mpi, request), &head,
-			  head.flags & WIRE_DIRECT ? WIRE_DIRECT_BYTES
-						   : WIRE_ANNOUNCE_BYTES);
+			  ahead_announce(mpi, request, &head));
 	if (head.flags & WIRE_PUSHED)
 		large_push(mpi, request);
 	return 0;
@@ -574,6 +575,8 @@ static void request_acquired(struct acquire *acquire)
 		is_over = send_ready(request);
 	else if (request_early(request))
 		engine_consume(request);
+	else
+		ahead_await(mpi, request);
 	engine_unlock(engine);
 	if (is_over)
 		finish_release_copied(request);

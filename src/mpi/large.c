@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "core/task/deps.h"
+#include "mpi/ahead.h"
 #include "mpi/engine_messages.h"
 #include "mpi/finish.h"
 #include "mpi/mpi.h"
@@ -250,7 +251,10 @@ static void aim_from(struct half *half, const struct early *early)
 	half->sender = early->head.sender;
 	if (may_take(half->mpi, early))
 		half->bulk.from = early->head.key;
-	else if (half->bulk.is_pushed)
+	half->bulk.berth = ahead_keep(half->mpi, early);
+	if (half->bulk.from)
+		return;
+	if (half->bulk.is_pushed)
 		half->bulk.key = key_of_rank(half->bulk.peer);
 	else
 		half->bulk.key = take_key(large);
@@ -578,8 +582,11 @@ void large_push(struct mpi *mpi, struct request *request)
 
 void large_on_taken(struct mpi *mpi, const struct wire_head *head)
 {
+	struct request *request = (struct request *)(uintptr_t)head->sender;
+
 	orr_next(&mpi->engine.nevents);
-	finish_moved(mpi, (struct request *)(uintptr_t)head->sender);
+	ahead_answered(mpi, request);
+	finish_moved(mpi, request);
 }
 
 void large_on_grant(struct mpi *mpi, const struct wire_head *head)
@@ -589,6 +596,7 @@ void large_on_grant(struct mpi *mpi, const struct wire_head *head)
 				  .key = (uint32_t)head->key,
 				  .priority = mpi_priority(mpi, request)};
 
+	ahead_answered(mpi, request);
 	request_move(request, REQUEST_GRANTED);
 	request->put = large_put(mpi, request, &to);
 	coop_on_grant(request, &to, request->put);

@@ -167,6 +167,16 @@ struct match_entry *match_take(struct match *match, uint64_t comm, int source,
 	return first;
 }
 
+int match_is_next(const struct match *match, const struct match_entry *entry)
+{
+	const struct match_entry *first =
+		match->buckets[bucket_of(match, entry->comm, entry->source, entry->tag)];
+
+	while (first && first != entry)
+		first = first->chain;
+	return first == entry;
+}
+
 int match_next(const struct match *match, size_t *cursor, struct match_entry **entry)
 {
 	/* *cursor is the bucket after that of *entry, whose key's first entry is

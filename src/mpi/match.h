@@ -42,6 +42,8 @@ void match_expect(const struct match *match, uint64_t comm, int source, int64_t 
 /* The oldest entry with the key, taken out, or NULL. */
 struct match_entry *match_take(struct match *match, uint64_t comm, int source,
 			       int64_t tag);
+/* Would match_take() take this one, which is there, for its key? */
+int match_is_next(const struct match *match, const struct match_entry *entry);
 /* All entries; start with *cursor = 0 and *entry = NULL.  0 at the end. */
 int match_next(const struct match *match, size_t *cursor, struct match_entry **entry);
 

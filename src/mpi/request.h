@@ -95,7 +95,9 @@ struct request {
 		};
 	};
 	struct list link; /* all requests, for reports */
-	unsigned char kind, state, is_sync, is_waited;
+	unsigned char kind, state;
+	unsigned char is_sync : 1, is_waited : 1;
+	unsigned char berth;               /* of a receive: see mpi/ahead.h; or 0 */
 	unsigned char is_posted, is_noted; /* in match; in raise.h */
 	short comm;
 	/* Atomic: REQUEST_HOLDER for the engine and for the application each, whether it

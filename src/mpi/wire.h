@@ -61,6 +61,7 @@ struct wire_head {
 			 */
 	uint64_t key;   /* GRANT, KEEP, FORWARD: of the bulk transfer.  TALLY: listed.
 			 * DIRECT: where the payload lies */
+	uint64_t number; /* ANNOUNCE: see struct net_ahead; 0: none */
 };
 
 enum {
@@ -71,8 +72,9 @@ enum {
 	WIRE_STATE_BYTES = offsetof(struct wire_head, key),
 	WIRE_ANNOUNCE_BYTES = offsetof(struct wire_head, key),
 	WIRE_TAKEN_BYTES = offsetof(struct wire_head, key),
-	WIRE_DIRECT_BYTES = sizeof(struct wire_head),
-	WIRE_GRANT_BYTES = sizeof(struct wire_head)
+	WIRE_DIRECT_BYTES = offsetof(struct wire_head, number),
+	WIRE_NUMBERED_BYTES = sizeof(struct wire_head),
+	WIRE_GRANT_BYTES = offsetof(struct wire_head, number)
 };
 
 #endif

@@ -89,6 +89,8 @@ struct net_bulk {
 	uint32_t key;
 	/* Where net->may_push: a put that ends after its get has begun, and that get. */
 	int is_pushed;
+	/* Of a get with from: what net_ahead.await() gave, and keep() has kept; or 0. */
+	unsigned berth;
 	/* Of a get: all bytes lie there in one run, in the memory of the peer, which does
 	 * not put them; see net_ops.reaches.  0: it does. */
 	uint64_t from;
@@ -116,6 +118,38 @@ struct net_type {
  * may be called. */
 struct place *types_mpi_place(const struct net_type *type);
 
+/* Half of a large transfer, before the other one is known. */
+struct net_half {
+	int peer;
+	uint64_t comm;
+	int64_t tag;
+	uint64_t place, bytes; /* in one run, in main memory; place 0: not so */
+	uint64_t name;         /* of a send: the sender's, while it is pending */
+};
+
+/*
+ * Receives that are ready before they are announced.  Their ranks may tell the sender
+ * where they wait, and it may begin to write there when it has announced what belongs
+ * there, long before the receiver looks at messages.  For peers that reaches() is true
+ * of; under the lock of who owns the net, in the order of the announcements.
+ */
+struct net_ahead {
+	/* A send is about to be announced; those of one communicator and tag arrive in
+	 * this order.  Returns the number that travels with it; 0: none. */
+	uint64_t (*announce)(struct net *net, const struct net_half *send);
+	/* Its receiver has answered; from a callback of the net. */
+	void (*answered)(struct net *net, const struct net_half *send);
+	/* An announcement with that number has come. */
+	void (*announced)(struct net *net, const struct net_half *receive,
+			  uint64_t number);
+	/* The next announcement of that communicator and tag will be for this receive.
+	 * Returns what to call it, or 0: nobody is told. */
+	unsigned (*await)(struct net *net, const struct net_half *receive);
+	/* It came, with that number.  0: it has nothing of what waits there; nor is
+	 * anything written there from now on.  1: the get shall say so. */
+	int (*keep)(struct net *net, int peer, unsigned berth, uint64_t number);
+};
+
 struct net_ops {
 	const char *name;
 
@@ -139,6 +173,9 @@ struct net_ops {
 	/* Hand the peer a head that is delivered as a message, but in no order with
 	 * others; it costs both less.  0: it has to be sent.  NULL: all have. */
 	int (*tell)(struct net *net, int peer, const void *head, size_t head_bytes);
+
+	/* Or NULL. */
+	const struct net_ahead *ahead;
 
 	void (*barrier)(struct net *net, struct net_barrier *barrier);
 

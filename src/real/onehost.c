@@ -13,7 +13,7 @@
 
 #include "base/check.h"
 #include "core/wait.h"
-#include "real/notes.h"
+#include "real/onehost.h"
 #include "real/real.h"
 
 /*
@@ -30,46 +30,14 @@
  * copies here, and by the sender, which writes into the memory of the receiver; so the
  * receiver waits for no more than what the sender has begun.
  *
+ * Receives that wait are such slots as well, before their announcement: see onehost.h.
+ *
  * There, too, receivers leave notes for the sender (net_ops.tell): what it has to hear
  * once a value is copied costs it a line of the cache, a message of MPI's several.
  *
  * The order of what is copied is that of the messages before and behind it, and of the
  * words of the slot; who looks for races sees half of it.
  */
-enum {
-	UNIT_BYTES = 16 << 10,
-	LEAST_CLAIMED = 2, /* units, by who helps or is helped */
-	MOST_CLAIMED = 4,
-	SHARES = 4,
-	LEAST_OFFERED = 4,      /* units */
-	POLL_BYTES = 256 << 10, /* copied before others have their turn */
-	MAX_UNITS = 1 << 30,
-	NSLOTS = 2, /* of a receiver at a sender */
-	NROWS = 64, /* of a strided value, for a call */
-	/* Who was not helped so often offers one of so many only: two calls of the system
-	 * cost 1 us more than one. */
-	NUNHELPED = 2,
-	NSKIPPED = 8
-};
-
-/* Written by the receiver before it sets claim; all atomic. */
-struct slot {
-	uint64_t claim; /* the number of the offer << 32 | the next unit */
-	uint64_t from, to, bytes, unit_bytes;
-	uint32_t nunits;
-	uint32_t nwritten;   /* by the sender, as far as its writes have ended */
-	uint32_t has_failed; /* of these, one */
-} __attribute__((aligned(64)));
-
-/* Of a sender: how many slots are open, whether it looks at the notes, and NSLOTS of each
- * rank of the host. */
-struct row {
-	uint32_t nopen __attribute__((aligned(64)));
-	uint32_t is_read;
-	struct notes notes;
-	struct slot slots[];
-};
-
 /* What the ranks of a host tell each other. */
 struct hand {
 	int rank, pid, wants;
@@ -77,31 +45,10 @@ struct hand {
 	uint64_t secret, at;
 };
 
-struct neighbour {
-	int pid, place;  /* pid: 0: it cannot be reached */
-	struct row *row; /* or NULL */
-	uint32_t nunhelped, nskipped;
-	int is_unable; /* to write here */
-};
-
-struct onehost {
-	struct net_ops ops; /* first; the net's */
-	const struct net_ops *inner;
-	struct net *net;
-	struct plat *plat;
-	size_t unit_bytes, row_bytes;
-	int n, place;                   /* ranks of the host */
-	struct neighbour *neighbours;   /* by place */
-	int *places;                    /* by rank, or -1 */
-	struct net_bulk *first, **last; /* to be copied, in order */
-	uint32_t noffers;
-	uint64_t ntaken; /* of the notes of its own row */
-	uint64_t secret;
-};
-
 /* Of a bulk, in its backend. */
 struct copying {
 	struct slot *slot; /* NULL: nobody is offered anything */
+	int is_berth;      /* slot */
 	size_t unit_bytes;
 	uint32_t nunits, nown;
 	uint32_t next; /* slot: behind what was claimed here last */
@@ -111,39 +58,9 @@ struct copying {
 _Static_assert(sizeof(struct copying) <= sizeof(((struct net_bulk *)0)->backend),
 	       "it lies there");
 
-static struct onehost *onehost_of(const struct net *net)
-{
-	return (struct onehost *)(void *)net->ops;
-}
-
 static struct copying *copying_of(struct net_bulk *bulk)
 {
 	return (struct copying *)(void *)bulk->backend;
-}
-
-static struct neighbour *neighbour_of(const struct onehost *onehost, int rank)
-{
-	return &onehost->neighbours[onehost->places[rank]];
-}
-
-static void set(uint64_t *word, uint64_t value)
-{
-	__atomic_store_n(word, value, __ATOMIC_RELEASE);
-}
-
-static void set_small(uint32_t *word, uint32_t value)
-{
-	__atomic_store_n(word, value, __ATOMIC_RELEASE);
-}
-
-static uint32_t load_small(const uint32_t *word)
-{
-	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-}
-
-static uint64_t load(const uint64_t *word)
-{
-	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
 /* ---- copies ---------------------------------------------------------- */
@@ -267,7 +184,8 @@ static void close_offer(struct onehost *onehost, struct net_bulk *bulk)
 
 	sender->nunhelped = copying->nown < copying->nunits ? 0 : sender->nunhelped + 1;
 	set_small(&copying->slot->nunits, 0);
-	__atomic_sub_fetch(&sender->row->nopen, 1, __ATOMIC_RELAXED);
+	if (!copying->is_berth)
+		__atomic_sub_fetch(&sender->row->nopen, 1, __ATOMIC_RELAXED);
 	copying->slot = NULL;
 }
 
@@ -291,6 +209,17 @@ static uint32_t share_of(uint32_t nunits, uint32_t nleft)
 	return share < nleft ? share : nleft;
 }
 
+/* The sender has claimed units since the last claim here.  Who began before its receiver,
+ * at a berth, may be at work with what it had before that.  first: of what is left. */
+static int is_helped(const struct copying *copying, uint32_t first)
+{
+	const struct slot *slot = copying->slot;
+
+	if (!slot || first == 0 || first != copying->next)
+		return slot != NULL;
+	return copying->is_berth && load_small(&slot->nwritten) != first - copying->nown;
+}
+
 /* The receiver's next units: how many, from *first on; 0: all are claimed.  Where nobody
  * has claimed any since the last time, nobody helps. */
 static uint32_t claim(struct copying *copying, uint32_t *first)
@@ -304,9 +233,8 @@ static uint32_t claim(struct copying *copying, uint32_t *first)
 		if (*first >= copying->nunits)
 			return 0;
 		nleft = copying->nunits - *first;
-		n = !copying->slot || (*first > 0 && *first == copying->next)
-			    ? at_most(nleft, unit_bytes)
-			    : share_of(copying->nunits, nleft);
+		n = is_helped(copying, *first) ? share_of(copying->nunits, nleft)
+					       : at_most(nleft, unit_bytes);
 	} while (copying->slot &&
 		 !__atomic_compare_exchange_n(&copying->slot->claim, &word, word + n, 0,
 					      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
@@ -317,16 +245,32 @@ static uint32_t claim(struct copying *copying, uint32_t *first)
 
 /* ---- the receiver ---------------------------------------------------- */
 
+size_t onehost_unit_bytes(const struct onehost *onehost, size_t bytes)
+{
+	size_t least = bytes / MAX_UNITS + 1;
+
+	return onehost->unit_bytes < least ? least : onehost->unit_bytes;
+}
+
 static void begin(struct onehost *onehost, struct net_bulk *bulk)
 {
 	struct copying *copying = copying_of(bulk);
 	size_t bytes = layout_bytes(&bulk->layout);
 
-	*copying = (struct copying){.unit_bytes = onehost->unit_bytes};
-	if (copying->unit_bytes < bytes / MAX_UNITS + 1)
-		copying->unit_bytes = bytes / MAX_UNITS + 1;
-	copying->nunits =
-		(uint32_t)((bytes + copying->unit_bytes - 1) / copying->unit_bytes);
+	*copying = (struct copying){.unit_bytes = onehost_unit_bytes(onehost, bytes)};
+	copying->nunits = units_of(bytes, copying->unit_bytes);
+}
+
+/* A sender that has not begun yet may not know of it, as it does of offers. */
+static void take_berth(const struct onehost *onehost, struct net_bulk *bulk)
+{
+	struct copying *copying = copying_of(bulk);
+	struct slot *slot = berth_slot(onehost, bulk->peer, bulk->berth);
+
+	if (berth_withdraw(slot))
+		return;
+	copying->slot = slot;
+	copying->is_berth = 1;
 }
 
 static int onehost_get(struct net *net, struct net_bulk *bulk)
@@ -337,6 +281,8 @@ static int onehost_get(struct net *net, struct net_bulk *bulk)
 		return onehost->inner->get(net, bulk);
 	ORR_ASSERT(neighbour_of(onehost, bulk->peer)->pid);
 	begin(onehost, bulk);
+	if (bulk->berth)
+		take_berth(onehost, bulk);
 	bulk->next = NULL;
 	*onehost->last = bulk;
 	onehost->last = &bulk->next;
@@ -362,7 +308,8 @@ static int ends(struct onehost *onehost, struct net_bulk *bulk)
 		return 1;
 	/* What the sender could not write, this rank may be able to read. */
 	copying->next = copying->nown = 0;
-	neighbour_of(onehost, bulk->peer)->is_unable = 1;
+	__atomic_store_n(&neighbour_of(onehost, bulk->peer)->is_unable, 1,
+			 __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -430,9 +377,10 @@ static int copy_some(struct onehost *onehost)
 
 /* ---- the sender ------------------------------------------------------ */
 
-/* Who computes is not disturbed. */
-static int is_idle(struct node *node)
+int onehost_is_idle(const struct onehost *onehost)
 {
+	struct node *node = onehost->plat->node;
+
 	return node_nsubmitted(node) <= orr_load(&node->nblocked) && wait_is_any(node);
 }
 
@@ -444,6 +392,25 @@ static int write_piece(int pid, uint64_t from, uint64_t to, size_t bytes)
 	return status_of(process_vm_writev(pid, &here, 1, &there, 1, 0), bytes);
 }
 
+/* Who gets units has read what belongs to them. */
+size_t onehost_write(int pid, struct slot *slot, const struct span *span, uint64_t *word)
+{
+	uint32_t first = (uint32_t)*word;
+	uint32_t n = share_of(span->nunits, span->nunits - first);
+	size_t at = first * span->unit_bytes, bytes = n * span->unit_bytes;
+
+	if (!__atomic_compare_exchange_n(&slot->claim, word, *word + n, 0,
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return 0;
+	if (bytes > span->bytes - at)
+		bytes = span->bytes - at;
+	if (write_piece(pid, span->from + at, span->to + at, bytes) < 0)
+		set_small(&slot->has_failed, 1);
+	__atomic_add_fetch(&slot->nwritten, n, __ATOMIC_RELEASE);
+	*word = load(&slot->claim);
+	return bytes;
+}
+
 /* Write some of what is offered there.  Returns how many bytes. */
 static size_t help_with(const struct neighbour *receiver, struct slot *slot)
 {
@@ -451,24 +418,15 @@ static size_t help_with(const struct neighbour *receiver, struct slot *slot)
 	uint64_t word = load(&slot->claim);
 
 	while (total < POLL_BYTES) {
-		uint32_t nunits = load_small(&slot->nunits), first = (uint32_t)word, n;
-		uint64_t from = load(&slot->from), to = load(&slot->to);
-		size_t end = load(&slot->bytes), unit_bytes = load(&slot->unit_bytes);
-		size_t at = first * unit_bytes, bytes;
+		struct span span = {.from = load(&slot->from),
+				    .to = load(&slot->to),
+				    .bytes = load(&slot->bytes),
+				    .unit_bytes = load(&slot->unit_bytes),
+				    .nunits = load_small(&slot->nunits)};
 
-		if (first >= nunits)
+		if ((uint32_t)word >= span.nunits)
 			break;
-		n = share_of(nunits, nunits - first);
-		/* Who gets them has read what belongs to them. */
-		if (!__atomic_compare_exchange_n(&slot->claim, &word, word + n, 0,
-						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-			continue;
-		bytes = end - at < n * unit_bytes ? end - at : n * unit_bytes;
-		if (write_piece(receiver->pid, from + at, to + at, bytes) < 0)
-			set_small(&slot->has_failed, 1);
-		__atomic_add_fetch(&slot->nwritten, n, __ATOMIC_RELEASE);
-		total += bytes;
-		word = load(&slot->claim);
+		total += onehost_write(receiver->pid, slot, &span, &word);
 	}
 	return total;
 }
@@ -477,7 +435,7 @@ static int help(struct onehost *onehost, struct row *row)
 {
 	size_t total = 0;
 
-	if (!is_idle(onehost->plat->node))
+	if (!onehost_is_idle(onehost))
 		return 0;
 	for (int i = 0; i < NSLOTS * onehost->n && total < POLL_BYTES; i++)
 		if (i / NSLOTS != onehost->place)
@@ -529,6 +487,8 @@ static int onehost_poll(struct net *net)
 		total += copy_some(onehost);
 	if (own && load_small(&own->nopen) > 0)
 		total += help(onehost, own);
+	if (own && load(&onehost->leads->used))
+		total += berths_help(onehost, own) > 0;
 	return total;
 }
 
@@ -544,6 +504,8 @@ static void onehost_free(struct onehost *onehost)
 	for (int i = 0; i < onehost->n; i++)
 		if (onehost->neighbours[i].row)
 			munmap(onehost->neighbours[i].row, onehost->row_bytes);
+	if (onehost->leads)
+		berths_close(onehost);
 	free(onehost->neighbours);
 	free(onehost->places);
 	free(onehost);
@@ -643,6 +605,7 @@ static int reaches_any(const struct onehost *onehost)
 
 static void stand_before(struct onehost *onehost, struct net *net)
 {
+	berths_open(onehost);
 	onehost->net = net;
 	onehost->inner = net->ops;
 	onehost->ops = *net->ops;
@@ -650,6 +613,8 @@ static void stand_before(struct onehost *onehost, struct net *net)
 	onehost->ops.poll = onehost_poll;
 	onehost->ops.reaches = onehost_reaches;
 	onehost->ops.tell = onehost_tell;
+	if (onehost->neighbours[onehost->place].row)
+		onehost->ops.ahead = &berths_ahead;
 	onehost->ops.close = onehost_close;
 	net->ops = &onehost->ops;
 }
@@ -663,8 +628,10 @@ void onehost_open(struct plat *plat, const struct net_config *config, struct net
 
 	onehost->plat = plat;
 	onehost->last = &onehost->first;
-	onehost->row_bytes =
-		sizeof(struct row) + (size_t)config->size * NSLOTS * sizeof(struct slot);
+	onehost->size = config->size;
+	onehost->row_bytes = sizeof(struct row) +
+			     (size_t)config->size * NSLOTS * sizeof(struct slot) +
+			     berths_row_bytes(config->size);
 	onehost->unit_bytes = UNIT_BYTES;
 	if (config->piece_bytes && config->piece_bytes < UNIT_BYTES)
 		onehost->unit_bytes = config->piece_bytes;

@@ -259,8 +259,8 @@ static const struct {
 	{                                                                                \
 		text, kind,                                                              \
 		{                                                                        \
-			text, packet_send, bulk_put, bulk_get, NULL, NULL, net_barrier,  \
-				net_poll, net_close                                      \
+			text, packet_send, bulk_put, bulk_get, NULL, NULL, NULL,         \
+				net_barrier, net_poll, net_close                         \
 		}                                                                        \
 	}
 	TRANSPORT("routes", WIRE_ROUTES),
