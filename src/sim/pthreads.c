@@ -58,11 +58,23 @@ struct sim_thread *pthreads_self(void)
 
 /* ---- who makes threads -------------------------------------------------- */
 
+/* Without making what is not there yet: SimGrid's own threads wait here as well, where
+ * each actor has one. */
 int pthreads_are_here(void)
 {
-	struct posix_rank *mine = sim_is_stranger() ? NULL : posix_rank(0);
+	struct sim_posix *own = posix_get();
+	const struct sim_thread *thread;
+	const struct sim_rank *rank;
 
-	return mine && mine->nthreads > 0;
+	if (own->threads.count == 0 || !posix_shares_thread() || sim_is_stranger())
+		return 0;
+	if (sim_get()->in_kernel) {
+		rank = sim_rank_self();
+	} else {
+		thread = sg_actor_self_get_data();
+		rank = thread ? thread->rank : NULL;
+	}
+	return rank && rank->posix && rank->posix->nthreads > 0;
 }
 
 static int wants_real_ones(void)
@@ -72,9 +84,11 @@ static int wants_real_ones(void)
 	return text && *text && strcmp(text, "0") != 0;
 }
 
+/* With a sanitizer SimGrid makes threads by these functions, and all waits are real. */
 static int is_to_be_simulated(const void *caller)
 {
-	return kernel_is_there() && !sim_get()->has_ended && !sim_is_child() &&
+	return (posix_shares_thread() || !posix_get()->has_created) &&
+	       kernel_is_there() && !sim_get()->has_ended && !sim_is_child() &&
 	       !sim_get()->in_kernel && !sim_is_stranger() && !wants_real_ones() &&
 	       object_calls_us(caller);
 }
