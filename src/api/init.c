@@ -32,7 +32,7 @@ struct node *api_node(const char *func)
 			"%s: the library is not initialised; call starpu_init() or "
 			"starpu_mpi_init_conf() first (in simulation also: this thread "
 			"belongs to no rank: a library, a kernel or a callback made it, "
-			"or ORRERY_REAL_THREADS is set)",
+			"ORRERY_REAL_THREADS is set, or it has a sanitizer)",
 			func);
 	return node;
 }
