@@ -331,8 +331,9 @@ int plat_may_open(void)
 		return 0;
 	why = kernel_is_there()
 		      ? "this thread belongs to no rank: a library, a kernel or "
-			"a callback made it, or ORRERY_REAL_THREADS is set; "
-			"let main, or a thread that main makes, call it"
+			"a callback made it, ORRERY_REAL_THREADS is set, or it "
+			"has a sanitizer; let main, or a thread that main makes, "
+			"call it"
 		      : "this program is linked with liborrery-sim, the "
 			"simulated flavour: start it with smpirun or orrery "
 			"run --sim";
