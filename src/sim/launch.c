@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/model/model.h"
 #include "core/model/roofline.h"
@@ -69,6 +70,14 @@ static int find(const struct launches *launches, const struct job *job)
 	while (i < launches->n && launches->ahead[i].job != job)
 		i++;
 	return i;
+}
+
+/* A job leaves its worker's pipeline only at its end, whatever the worker is told
+ * meanwhile; so what was launched has begun. */
+void launches_free(struct launches *launches)
+{
+	ORR_ASSERT(!launches || launches->n == 0);
+	free(launches);
 }
 
 double launch_begin_s(struct launches **at, struct worker *worker, const struct job *job,

@@ -469,8 +469,10 @@ extern const struct memory_driver main_memory_driver, gpu_memory_driver;
 extern const struct worker_driver sim_worker_driver;
 
 /* launch.c: of a GPU's worker, where the machine says what launches take; *at is made
- * when it is first wanted, and is to be freed. */
+ * when it is first wanted. */
 struct launches;
+/* Of a worker that ends; or NULL. */
+void launches_free(struct launches *launches);
 /* The job is the next to run, the one before ended at ended_s: when it begins. */
 double launch_begin_s(struct launches **at, struct worker *worker, const struct job *job,
 		      double ended_s);

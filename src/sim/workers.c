@@ -332,7 +332,7 @@ void plat_workers_stop(struct plat *plat)
 			continue;
 		ORR_ASSERT(!sim_worker->job);
 		specifics_clear(sim_rank_self(), &sim_worker->specifics);
-		free(sim_worker->launches);
+		launches_free(sim_worker->launches);
 		calendar_remove(plat->sim, &sim_worker->step);
 	}
 	memset(plat->sim->begun, 0, sizeof(plat->sim->begun));

@@ -117,6 +117,37 @@ static void many_launches_keep_the_driver(void)
 	claim_us(run_us(&panels, 3, 100, "2"), 3 * (LAUNCH_US + 100) + 2 * MORE_US);
 }
 
+/* Whatever happens to its worker, what was launched begins: else the library would end
+ * the run here. */
+static void what_was_launched_begins(void)
+{
+	enum { NTASKS = 12 };
+	unsigned context;
+	int gpu;
+
+	kernel_us = 100;
+	setenv("STARPU_CUDA_PIPELINE", "3", 1);
+	if (starpu_init(NULL) != 0)
+		exit(77);
+	gpu = starpu_worker_get_by_type(STARPU_CUDA_WORKER, 0);
+	for (int i = 0; i < NTASKS; i++)
+		starpu_task_insert(&kernels, 0);
+	starpu_sleep(150e-6f);
+	context = starpu_sched_ctx_create(&gpu, 1, "its own",
+					  STARPU_SCHED_CTX_POLICY_NAME, "prio", 0);
+	for (int i = 0; i < NTASKS; i++)
+		starpu_task_insert(&kernels, STARPU_SCHED_CTX, context, 0);
+	starpu_sleep(150e-6f);
+	starpu_pause();
+	starpu_sched_ctx_remove_workers(&gpu, 1, context);
+	starpu_sleep(500e-6f);
+	starpu_sched_ctx_add_workers(&gpu, 1, context);
+	starpu_resume();
+	starpu_task_wait_for_all();
+	starpu_sched_ctx_delete(context);
+	starpu_shutdown();
+}
+
 int main(void)
 {
 	static const struct claim claims[] = {
@@ -130,6 +161,7 @@ int main(void)
 		 what_depends_is_launched_afterwards},
 		{"functions that launch many kernels keep the driver",
 		 many_launches_keep_the_driver},
+		{"what was launched begins", what_was_launched_begins},
 		{NULL, NULL}};
 
 	return claims_run(claims, 0);

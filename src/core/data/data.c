@@ -305,6 +305,36 @@ static void init_body(struct data_body *body, starpu_data_handle_t handle)
 	body->valid = has_value ? memory_bit((unsigned)handle->home) : 0;
 }
 
+static size_t copy_bytes(starpu_data_handle_t handle)
+{
+	return sizeof(struct copy_state) + handle->ops->interface_size;
+}
+
+/* Nobody knows it yet. */
+static struct copy_state *make_copy(starpu_data_handle_t handle, unsigned memory)
+{
+	struct copy_state *copy =
+		pool_commons_get(handle->node->commons, copy_bytes(handle));
+
+	copy->datum = handle;
+	copy->memory = (unsigned char)memory;
+	copy->interface = copy + 1;
+	data_fill_interface(handle, copy->interface);
+	return copy;
+}
+
+/* In another memory than the first. */
+static struct copy_state *make_home_copy(starpu_data_handle_t handle)
+{
+	struct copy_state *copy = make_copy(handle, (unsigned)handle->home);
+
+	if (!(data_flags(handle) & DATUM_IMAGE))
+		memcpy(copy->interface, handle->interface, handle->ops->interface_size);
+	copy->allocated = 1;
+	copy->is_users = 1;
+	return copy;
+}
+
 struct data_body *data_make_body(starpu_data_handle_t handle)
 {
 	struct node *node = handle->node;
@@ -316,22 +346,19 @@ struct data_body *data_make_body(starpu_data_handle_t handle)
 	body->main.datum = NULL; /* not in use yet, for who walks over the pool */
 	orr_unlock(&node->pool_lock);
 	init_body(body, handle);
+	/* Who finds the body finds the value in it. */
+	if (handle->home > STARPU_MAIN_RAM)
+		body->first_copy = make_home_copy(handle);
 	if (!orr_cas_ptr((void **)&handle->body, NULL, body)) {
 		/* Another thread was first. */
+		if (body->first_copy)
+			pool_commons_put(node->commons, body->first_copy,
+					 copy_bytes(handle));
 		orr_lock(&node->pool_lock);
 		body->main.datum = NULL;
 		pool_put(&node->body_pool, body);
 		orr_unlock(&node->pool_lock);
 		return orr_load_ptr((void **)&handle->body);
-	}
-	if (handle->home > STARPU_MAIN_RAM) {
-		struct copy_state *copy = data_copy(handle, (unsigned)handle->home);
-
-		if (!(data_flags(handle) & DATUM_IMAGE))
-			memcpy(copy->interface, handle->interface,
-			       handle->ops->interface_size);
-		copy->allocated = 1;
-		copy->is_users = 1;
 	}
 	return body;
 }
@@ -407,11 +434,6 @@ static void add_copy(starpu_data_handle_t handle, struct copy_state *copy)
 	orr_swap_ptr((void **)&index->copies[copy->memory - 1], copy);
 }
 
-static size_t copy_bytes(starpu_data_handle_t handle)
-{
-	return sizeof(struct copy_state) + handle->ops->interface_size;
-}
-
 struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
 {
 	struct copy_state *copy = data_find_copy(handle, memory);
@@ -419,11 +441,7 @@ struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
 	if (copy)
 		return copy;
 	ORR_ASSERT(memory < NODE_MAX_MEMORIES);
-	copy = pool_commons_get(handle->node->commons, copy_bytes(handle));
-	copy->datum = handle;
-	copy->memory = (unsigned char)memory;
-	copy->interface = copy + 1;
-	data_fill_interface(handle, copy->interface);
+	copy = make_copy(handle, memory);
 	add_copy(handle, copy);
 	return copy;
 }
