@@ -594,6 +594,16 @@ static void wake_later(struct sim *sim, struct sim_thread *waiter)
 	calendar_add(sim, &sim->waking, simgrid_get_clock());
 }
 
+/* SimGrid clears away threads that have ended when no other one can run. */
+void sim_let_run(void)
+{
+	struct sim_thread *thread = sim_thread_self();
+
+	kernel_hold(thread->sem);
+	wake_later(sim_get(), thread);
+	SIM_YIELDS(sg_sem_acquire(thread->sem));
+}
+
 /* A thread that opens a gate of the library may have one of its locks, and must not let
  * others run.  Who gives up a lock of the program's (plat is NULL) has none, and whom it
  * wakes comes first: he might never get it otherwise. */
