@@ -631,5 +631,11 @@ void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg)
 
 void plat_poll_kick(struct plat *plat)
 {
-	(void)plat; /* The calendar drives everything else; a waiting main polls. */
+	/* The calendar drives everything else, and a main that waits polls; it does not
+	 * know what a thread has given it to do. */
+	if (!plat->idle || plat->kicked || plat->sim->in_kernel)
+		return;
+	plat->kicked = 1;
+	kernel_hold(plat->idle->sem);
+	wake_later(plat->sim, plat->idle);
 }
