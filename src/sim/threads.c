@@ -193,7 +193,8 @@ struct sim_yield sim_yield(void)
 
 	yield.locale = uselocale((locale_t)0);
 	yield.rounding = fegetround();
-	sim_enter_modes(LC_GLOBAL_LOCALE, FE_TONEAREST);
+	if (yield.locale != LC_GLOBAL_LOCALE || yield.rounding != FE_TONEAREST)
+		sim_enter_modes(LC_GLOBAL_LOCALE, FE_TONEAREST);
 	if (sim_get()->nlocals > 0)
 		yield.locals = sim_leave_locals();
 	*now = (struct sim_exceptions){0};
@@ -219,7 +220,9 @@ void sim_come_back(struct sim_yield *yield)
 	*__cxa_get_globals() = yield->exceptions;
 	if (yield->locals)
 		sim_enter_locals(yield->locals);
-	sim_enter_modes(yield->locale, yield->rounding);
+	/* Who has run since has left the defaults. */
+	if (yield->locale != LC_GLOBAL_LOCALE || yield->rounding != FE_TONEAREST)
+		sim_enter_modes(yield->locale, yield->rounding);
 	errno = yield->code;
 }
 
