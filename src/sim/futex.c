@@ -161,12 +161,21 @@ static void end_once(void *arg)
 	posix_wake(((struct once *)arg)->control, 1);
 }
 
-/* Where an exception leaves the routine the next one calls it. */
+/* What std::call_once() is to call: thread-local variables of the C++ library's. */
+extern _Thread_local void *once_callable __asm__("_ZSt15__once_callable");
+extern _Thread_local void (*once_call)(void) __asm__("_ZSt11__once_call");
+
+/* Where an exception leaves the routine the next one calls it.  Others who call it set
+ * those variables while this one waits. */
 int pthread_once(pthread_once_t *control, void (*routine)(void))
 {
 	struct once once = {.control = control, .routine = routine};
+	void *callable = once_callable;
+	void (*call)(void) = once_call;
 
 	wait_while(control, 3, 1, "pthread_once");
+	once_callable = callable;
+	once_call = call;
 	kernel_call(call_once, end_once, &once);
 	return once.status;
 }

@@ -595,6 +595,16 @@ static void wake_later(struct sim *sim, struct sim_thread *waiter)
 	calendar_add(sim, &sim->waking, simgrid_get_clock());
 }
 
+/* SimGrid clears away threads that have ended when no other one can run. */
+void sim_let_run(void)
+{
+	struct sim_thread *thread = sim_thread_self();
+
+	kernel_hold(thread->sem);
+	wake_later(sim_get(), thread);
+	SIM_YIELDS(sg_sem_acquire(thread->sem));
+}
+
 /* A thread that opens a gate of the library may have one of its locks, and must not let
  * others run.  Who gives up a lock of the program's (plat is NULL) has none, and whom it
  * wakes comes first: he might never get it otherwise. */
@@ -622,5 +632,11 @@ void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg)
 
 void plat_poll_kick(struct plat *plat)
 {
-	(void)plat; /* The calendar drives everything else; a waiting main polls. */
+	/* The calendar drives everything else, and a main that waits polls; it does not
+	 * know what a thread has given it to do. */
+	if (!plat->idle || plat->kicked || plat->sim->in_kernel)
+		return;
+	plat->kicked = 1;
+	kernel_hold(plat->idle->sem);
+	wake_later(plat->sim, plat->idle);
 }

@@ -57,6 +57,9 @@ static void find_thread_functions(struct sim_posix *own)
 	FIND(unregister_cancel, "__pthread_unregister_cancel");
 	FIND(unwind_next, "__pthread_unwind_next");
 	FIND(thread_atexit, "__cxa_thread_atexit");
+	FIND(make_ready, "_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv");
+	FIND(notify_at_exit, "_ZSt25notify_all_at_thread_exitRSt18condition_variableSt11"
+			     "unique_lockISt5mutexE");
 	FIND(setname, "pthread_setname_np");
 	FIND(getname, "pthread_getname_np");
 	FIND(setaffinity, "pthread_setaffinity_np");
@@ -258,6 +261,13 @@ static int await(struct waiters *waiters, struct waiter *waiter, double until_s,
 int posix_wait(const void *object, double until_s, const char *who)
 {
 	struct waiter waiter = {.object = object};
+
+	return await(join(&waiter, who), &waiter, until_s, who);
+}
+
+int posix_wait_to_use(const void *object, int writes, double until_s, const char *who)
+{
+	struct waiter waiter = {.object = object, .writes = writes};
 
 	return await(join(&waiter, who), &waiter, until_s, who);
 }

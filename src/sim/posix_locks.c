@@ -200,13 +200,41 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
 
 /* ---- readers and writers ---------------------------------------------- */
 
-static int rwlock_until(pthread_rwlock_t *lock, int (*try)(pthread_rwlock_t *),
-			double until_s, const char *who)
+enum rwlock_use { READ, WRITE };
+
+/* Where writers are preferred, as an attribute says, one who waits keeps readers out: to
+ * the C library nobody waits. */
+static int is_kept_out(const pthread_rwlock_t *lock, enum rwlock_use use)
+{
+	struct posix_rank *mine;
+
+	if (use == WRITE ||
+	    lock->__data.__flags != PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP ||
+	    posix_get()->nwaiting == 0)
+		return 0;
+	mine = posix_rank(0);
+	return mine && waiters_have_writer(&mine->waiters, lock);
+}
+
+static int try_rwlock(pthread_rwlock_t *lock, enum rwlock_use use)
+{
+	struct sim_posix *own = posix_get();
+
+	return is_kept_out(lock, use) ? EBUSY
+	       : use == WRITE         ? own->trywrlock(lock)
+				      : own->tryrdlock(lock);
+}
+
+static int rwlock_until(pthread_rwlock_t *lock, enum rwlock_use use, double until_s,
+			const char *who)
 {
 	int status, is_late = 0;
 
-	while ((status = try(lock)) == EBUSY && !is_late)
-		is_late = posix_wait(lock, until_s, who) != 0;
+	while ((status = try_rwlock(lock, use)) == EBUSY && !is_late)
+		is_late = posix_wait_to_use(lock, use == WRITE, until_s, who) != 0;
+	/* Whom it has kept out, when it gives up, may come in. */
+	if (status == EBUSY && use == WRITE)
+		posix_wake(lock, 1);
 	return status == EBUSY ? ETIMEDOUT : status;
 }
 
@@ -220,33 +248,31 @@ static int tried(int status)
 
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 {
-	return tried(posix_get()->tryrdlock(lock));
+	return tried(try_rwlock(lock, READ));
 }
 
 int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 {
-	return tried(posix_get()->trywrlock(lock));
+	return tried(try_rwlock(lock, WRITE));
 }
 
 int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-	int status = posix_get()->tryrdlock(lock);
+	int status = try_rwlock(lock, READ);
 
 	if (status == EBUSY && !posix_is_simulated())
 		return posix_get()->rdlock(lock);
-	return status == EBUSY ? rwlock_until(lock, posix_get()->tryrdlock, -1,
-					      "pthread_rwlock_rdlock")
+	return status == EBUSY ? rwlock_until(lock, READ, -1, "pthread_rwlock_rdlock")
 			       : status;
 }
 
 int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-	int status = posix_get()->trywrlock(lock);
+	int status = try_rwlock(lock, WRITE);
 
 	if (status == EBUSY && !posix_is_simulated())
 		return posix_get()->wrlock(lock);
-	return status == EBUSY ? rwlock_until(lock, posix_get()->trywrlock, -1,
-					      "pthread_rwlock_wrlock")
+	return status == EBUSY ? rwlock_until(lock, WRITE, -1, "pthread_rwlock_wrlock")
 			       : status;
 }
 
@@ -254,15 +280,14 @@ int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *da
 {
 	if (!posix_is_simulated() || !posix_is_date(date))
 		return posix_get()->timedrdlock(lock, date);
-	return rwlock_until(lock, posix_get()->tryrdlock, posix_date_s(date),
-			    "pthread_rwlock_timedrdlock");
+	return rwlock_until(lock, READ, posix_date_s(date), "pthread_rwlock_timedrdlock");
 }
 
 int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *date)
 {
 	if (!posix_is_simulated() || !posix_is_date(date))
 		return posix_get()->timedwrlock(lock, date);
-	return rwlock_until(lock, posix_get()->trywrlock, posix_date_s(date),
+	return rwlock_until(lock, WRITE, posix_date_s(date),
 			    "pthread_rwlock_timedwrlock");
 }
 
@@ -271,8 +296,7 @@ int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
 {
 	if (!posix_is_simulated() || !posix_is_date(date))
 		return posix_get()->clockrdlock(lock, clock, date);
-	return rwlock_until(lock, posix_get()->tryrdlock, posix_date_s(date),
-			    "pthread_rwlock_clockrdlock");
+	return rwlock_until(lock, READ, posix_date_s(date), "pthread_rwlock_clockrdlock");
 }
 
 int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
@@ -280,7 +304,7 @@ int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
 {
 	if (!posix_is_simulated() || !posix_is_date(date))
 		return posix_get()->clockwrlock(lock, clock, date);
-	return rwlock_until(lock, posix_get()->trywrlock, posix_date_s(date),
+	return rwlock_until(lock, WRITE, posix_date_s(date),
 			    "pthread_rwlock_clockwrlock");
 }
 

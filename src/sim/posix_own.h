@@ -40,7 +40,11 @@ struct posix_rank {
 	int nthreads; /* that are no mains and have not ended */
 };
 
+struct cpp_exit;
+struct cpp_lock;
+
 struct sim_posix {
+	int nended;             /* threads, of whom SimGrid may not have cleared away */
 	size_t nwaiting, nheld; /* of all ranks */
 	int has_created;        /* a thread that the simulation does not know */
 	int nothers_most;       /* of these, those that have not been joined */
@@ -66,6 +70,9 @@ struct sim_posix {
 	void (*unregister_cancel)(__pthread_unwind_buf_t *place);
 	void (*unwind_next)(__pthread_unwind_buf_t *place);
 	int (*thread_atexit)(void (*call)(void *object), void *object, void *where);
+	void (*call_ready)(void *exit); /* NULL: not yet known */
+	void (*make_ready)(struct cpp_exit *exit);
+	void (*notify_at_exit)(pthread_cond_t *cond, struct cpp_lock *lock);
 	int (*setname)(pthread_t thread, const char *name);
 	int (*getname)(pthread_t thread, char *name, size_t bytes);
 	int (*setaffinity)(pthread_t thread, size_t bytes, const cpu_set_t *cores);
@@ -151,6 +158,9 @@ int posix_wait_to_leave(const void *object, double until_s, const char *who);
 /* futex.c: what a function of C11 returns. */
 enum { C11_SUCCESS, C11_BUSY, C11_ERROR, C11_NO_MEMORY, C11_TIMED_OUT };
 int c11_status(int status);
+
+/* As posix_wait(), for a rwlock. */
+int posix_wait_to_use(const void *object, int writes, double until_s, const char *who);
 
 static inline double posix_date_s(const struct timespec *date)
 {

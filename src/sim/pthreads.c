@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fenv.h>
 #include <limits.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -93,6 +94,9 @@ static int is_to_be_simulated(const void *caller)
 	       object_calls_us(caller);
 }
 
+/* Whose stacks may be left at one date. */
+enum { MOST_ENDED = 256 };
+
 /* ---- life ---------------------------------------------------------------- */
 
 struct sim_thread *pthreads_make(const char *name, void *(*routine)(void *), void *arg,
@@ -103,11 +107,16 @@ struct sim_thread *pthreads_make(const char *name, void *(*routine)(void *), voi
 
 	if (!sim_rank_self())
 		return NULL;
+	if (!sim_get()->in_kernel && posix_get()->nended >= MOST_ENDED) {
+		posix_get()->nended = 0;
+		sim_let_run();
+	}
 	posix = orr_alloc(sizeof(*posix));
 	thread = sim_thread_make(name, routine, arg, host);
 	posix->rank = posix_rank(1);
 	posix->rank->nthreads++;
 	posix->locals = locals_new(caller);
+	posix->rounding = sim_get()->in_kernel ? FE_TONEAREST : fegetround();
 	thread->posix = posix;
 	table_put(&posix_get()->threads, (uint64_t)id_of(thread), thread);
 	return thread;
@@ -142,6 +151,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 
 void pthreads_begin(struct sim_thread *thread)
 {
+	errno = 0;
+	sim_enter_modes(LC_GLOBAL_LOCALE, thread->posix->rounding);
 	locals_begin(thread->posix->locals);
 }
 
@@ -175,27 +186,36 @@ void *pthreads_run(struct sim_thread *thread)
 	return result;
 }
 
-/* As in the C library: thread-local variables of C++ end first. */
-void pthreads_end(struct sim_thread *thread)
+static void call_all(struct posix_exit **exits)
 {
-	struct posix_thread *posix = thread->posix;
 	struct posix_exit *first;
 
-	posix->is_uncancellable = 1;
-	while ((first = posix->exits)) {
+	while ((first = *exits)) {
 		struct posix_exit was = *first;
 
-		posix->exits = was.next;
+		*exits = was.next;
 		free(first);
 		was.call(was.object);
 	}
 }
 
+/* As in the C library: thread-local variables of C++ end first. */
+void pthreads_end(struct sim_thread *thread)
+{
+	struct posix_thread *posix = thread->posix;
+
+	posix->is_uncancellable = 1;
+	call_all(&posix->exits);
+	call_all(&posix->last_exits);
+}
+
 void pthreads_ended(struct sim_thread *thread)
 {
 	locals_end(thread->posix->locals);
+	sim_enter_modes(LC_GLOBAL_LOCALE, FE_TONEAREST);
 	thread->posix->locals = NULL;
 	thread->posix->rank->nthreads--;
+	posix_get()->nended++;
 }
 
 void pthreads_free(struct sim_thread *thread)
@@ -367,7 +387,8 @@ int pthread_cancel(pthread_t id)
 	posix->is_cancelled = 1;
 	waiter = posix->waiter;
 	posix->waiter = NULL;
-	if (waiter && !posix->is_uncancellable)
+	/* Somebody else may have woken it, and it has not run since. */
+	if (waiter && !waiter->gate.open && !posix->is_uncancellable)
 		waiters_wake(posix->waiters, waiter);
 	return 0;
 }
@@ -447,17 +468,105 @@ void __pthread_unwind_next(__pthread_unwind_buf_t *place)
 
 int __cxa_thread_atexit(void (*call)(void *object), void *object, void *where);
 
+static void add_exit(struct posix_exit **exits, void (*call)(void *object), void *object)
+{
+	struct posix_exit *exit = orr_alloc(sizeof(*exit));
+
+	*exit = (struct posix_exit){*exits, call, object};
+	*exits = exit;
+}
+
 int __cxa_thread_atexit(void (*call)(void *object), void *object, void *where)
 {
 	struct sim_thread *thread = pthreads_self();
-	struct posix_exit *exit;
 
 	if (!thread)
 		return posix_get()->thread_atexit(call, object, where);
-	exit = orr_alloc(sizeof(*exit));
-	*exit = (struct posix_exit){thread->posix->exits, call, object};
-	thread->posix->exits = exit;
+	add_exit(&thread->posix->exits, call, object);
 	return 0;
+}
+
+/* What C++ does when all of these have ended is noted by a key of the C library's, which
+ * knows no threads of ours: promises, and notify_all_at_thread_exit(). */
+struct cpp_exit {
+	struct cpp_exit *next;
+	void (*call)(void *object);
+	struct { /* of a promise */
+		void *table, *result;
+		unsigned status; /* a futex */
+	} * state;
+	void *count;
+};
+
+struct cpp_lock {
+	pthread_mutex_t *mutex;
+	_Bool is_held;
+};
+
+struct notice {
+	pthread_cond_t *cond;
+	pthread_mutex_t *mutex;
+};
+
+void cpp_make_ready(struct cpp_exit *exit) __asm__(
+	"_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv");
+void cpp_notify_at_exit(pthread_cond_t *cond, struct cpp_lock *lock) __asm__(
+	"_ZSt25notify_all_at_thread_exitRSt18condition_variableSt11"
+	"unique_lockISt5mutexE");
+
+/* The C++ library wakes who waits without looking here. */
+static void make_ready(void *arg)
+{
+	struct cpp_exit *exit = arg;
+	const unsigned *status = &exit->state->status;
+
+	exit->call(exit);
+	posix_wake(status, 1);
+}
+
+/* The C++ library's puts it in a list that is read when the process ends.  What it has to
+ * call one tells that is there then, and of no promise. */
+void cpp_make_ready(struct cpp_exit *exit)
+{
+	struct sim_thread *thread = pthreads_self();
+	struct sim_posix *own = posix_get();
+	struct cpp_exit *nobodys;
+
+	if (!thread) {
+		own->make_ready(exit);
+		return;
+	}
+	if (!own->call_ready) {
+		nobodys = orr_alloc(sizeof(*nobodys));
+		own->make_ready(nobodys);
+		own->call_ready = nobodys->call;
+	}
+	exit->call = own->call_ready;
+	add_exit(&thread->posix->last_exits, make_ready, exit);
+}
+
+static void give_notice(void *arg)
+{
+	struct notice notice = *(struct notice *)arg;
+
+	free(arg);
+	pthread_mutex_unlock(notice.mutex);
+	pthread_cond_broadcast(notice.cond);
+}
+
+void cpp_notify_at_exit(pthread_cond_t *cond, struct cpp_lock *lock)
+{
+	struct sim_thread *thread = pthreads_self();
+	struct notice *notice;
+
+	if (!thread) {
+		posix_get()->notify_at_exit(cond, lock);
+		return;
+	}
+	notice = orr_alloc(sizeof(*notice));
+	*notice = (struct notice){cond, lock->mutex};
+	*lock = (struct cpp_lock){NULL, 0};
+	add_exit(&thread->posix->last_exits, give_notice, notice);
 }
 
 /* ---- what they have ----------------------------------------------------------- */

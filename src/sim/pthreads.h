@@ -32,9 +32,10 @@ struct posix_thread {
 	struct locals *locals; /* or NULL */
 	jmp_buf bottom;        /* of its stack: where it is killed */
 	struct posix_cleanup *cleanups;
-	struct posix_exit *exits;
+	struct posix_exit *exits, *last_exits;
 	struct waiters *waiters; /* among which it may be cancelled now, */
 	struct waiter *waiter;   /* as this one; or NULL */
+	int rounding;            /* with which it begins */
 	int is_joined, is_cancelled, is_uncancellable, is_leaving;
 	char name[POSIX_NAME_BYTES];
 };

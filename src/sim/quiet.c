@@ -49,6 +49,8 @@ void plat_pause(struct plat *plat)
 	struct sim *sim = plat->sim;
 	struct nap nap = {.timer = {.fire = wake, .plat = plat}};
 
+	/* What a thread looks for only main may find. */
+	plat_poll_kick(plat);
 	if (sim->in_kernel || ++plat->npauses < PAUSES_AWAKE) {
 		plat_sleep(plat, pause_s);
 		return;

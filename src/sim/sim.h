@@ -13,6 +13,8 @@
  *
  * An event is a struct plat_timer.  Dates are simulated seconds.
  */
+#include <locale.h>
+
 #include <simgrid/forward.h>
 
 #include "base/signals.h"
@@ -47,11 +49,16 @@ void sim_enter_locals(struct locals *locals);
 struct sim_yield {
 	struct sim_exceptions exceptions;
 	struct locals *locals;
+	locale_t locale;
+	int rounding, code; /* that of errno */
 	int is_back;
 };
 
 struct sim_yield sim_yield(void);
 void sim_come_back(struct sim_yield *yield);
+/* What the system has for each of its threads is for each of ours: uselocale()'s and
+ * fesetround()'s; the simulation, kernels and callbacks have the defaults. */
+void sim_enter_modes(locale_t locale, int rounding);
 
 /* A call that lets other threads run: none of them sees the exceptions of this one, nor
  * its thread-local variables.  SimGrid ends it by an exception of its own where the
@@ -297,6 +304,8 @@ void sim_frees_comm(long comm);
 /* Block the calling thread until *flag is set by somebody who then releases its
  * semaphore, or, when until_s is not negative, until this date.  plat may be NULL. */
 void sim_block(struct plat *plat, const int *flag, double until_s);
+/* Until all threads that can run now have done so. */
+void sim_let_run(void);
 
 /* Transport "mpi": there may be something for an idle main to poll. */
 void sim_kick(struct plat *plat);

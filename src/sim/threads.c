@@ -4,6 +4,7 @@
 #define STARPU_SIMGRID 1
 
 #include <errno.h>
+#include <fenv.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdint.h>
@@ -33,8 +34,8 @@ struct attributes {
 	unsigned stack_bytes; /* 0: SimGrid's default */
 };
 
-/* Of a stack, on which the simulation runs, too. */
-enum { LEAST_STACK_BYTES = 256 << 10 };
+/* Of a stack, on which the simulation runs, too; SimGrid keeps its bytes as an int. */
+enum { LEAST_STACK_KIB = 256, MOST_STACK_KIB = 2047 << 10 };
 
 _Static_assert(sizeof(struct attributes) <= sizeof(pthread_attr_t), "they must fit");
 _Static_assert(sizeof(void *) <= sizeof(pthread_t), "a thread's name is its address");
@@ -177,11 +178,23 @@ const void *plat_thread(void)
 
 /* ---- taking turns ---------------------------------------------------- */
 
+void sim_enter_modes(locale_t locale, int rounding)
+{
+	if (uselocale((locale_t)0) != locale)
+		uselocale(locale);
+	if (fegetround() != rounding)
+		fesetround(rounding);
+}
+
 struct sim_yield sim_yield(void)
 {
 	struct sim_exceptions *now = __cxa_get_globals();
-	struct sim_yield yield = {.exceptions = *now};
+	struct sim_yield yield = {.exceptions = *now, .code = errno};
 
+	yield.locale = uselocale((locale_t)0);
+	yield.rounding = fegetround();
+	if (yield.locale != LC_GLOBAL_LOCALE || yield.rounding != FE_TONEAREST)
+		sim_enter_modes(LC_GLOBAL_LOCALE, FE_TONEAREST);
 	if (sim_get()->nlocals > 0)
 		yield.locals = sim_leave_locals();
 	*now = (struct sim_exceptions){0};
@@ -207,6 +220,10 @@ void sim_come_back(struct sim_yield *yield)
 	*__cxa_get_globals() = yield->exceptions;
 	if (yield->locals)
 		sim_enter_locals(yield->locals);
+	/* Who has run since has left the defaults. */
+	if (yield->locale != LC_GLOBAL_LOCALE || yield->rounding != FE_TONEAREST)
+		sim_enter_modes(yield->locale, yield->rounding);
+	errno = yield->code;
 }
 
 /* ---- life ------------------------------------------------------------ */
@@ -309,12 +326,12 @@ struct sim_thread *sim_thread_make(const char *name, void *(*routine)(void *), v
 
 void sim_thread_start(struct sim_thread *thread, size_t stack_bytes)
 {
-	if (stack_bytes > UINT32_MAX)
-		stack_bytes = UINT32_MAX;
+	size_t kib = stack_bytes < LEAST_STACK_KIB << 10          ? LEAST_STACK_KIB
+		     : stack_bytes > (size_t)MOST_STACK_KIB << 10 ? MOST_STACK_KIB
+								  : stack_bytes >> 10;
+
 	if (stack_bytes)
-		sg_actor_set_stacksize(thread->actor, stack_bytes < LEAST_STACK_BYTES
-							      ? LEAST_STACK_BYTES
-							      : (unsigned)stack_bytes);
+		sg_actor_set_stacksize(thread->actor, (unsigned)kib);
 	calendar_reach(sim_get(), start, thread);
 }
 

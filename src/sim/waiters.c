@@ -72,6 +72,15 @@ int waiters_wake_all_of(struct waiters *waiters, const void *object)
 	return n;
 }
 
+int waiters_have_writer(const struct waiters *waiters, const void *object)
+{
+	const struct waiter *waiter = waiters->first;
+
+	while (waiter && !(waiter->writes && waiter->object == object))
+		waiter = waiter->next;
+	return waiter != NULL;
+}
+
 static void refuse(const struct node *node, const char *who)
 {
 	struct fault fault = report_who();

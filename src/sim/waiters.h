@@ -43,6 +43,9 @@ int waiters_wake_all(struct waiters *waiters);
 int waiters_wake_first_of(struct waiters *waiters, const void *object);
 int waiters_wake_all_of(struct waiters *waiters, const void *object);
 
+/* Does one wait for the object, a rwlock, to write? */
+int waiters_have_writer(const struct waiters *waiters, const void *object);
+
 /* locks.c: does anybody wait for this starpu_pthread_cond_t? */
 int cond_has_waiters(const void *cond);
 

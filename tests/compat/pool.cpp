@@ -7,6 +7,8 @@
  */
 #include <atomic>
 #include <barrier>
+#include <cerrno>
+#include <cfenv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -25,6 +27,10 @@
 #include <thread>
 #include <vector>
 
+#include <locale.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
 #include <starpu_mpi.h>
 
 using namespace std::chrono_literals;
@@ -96,7 +102,7 @@ double price(starpu_task *, starpu_perfmodel_arch *, unsigned)
 }
 
 struct starpu_perfmodel model;
-struct starpu_codelet incrementing;
+struct starpu_codelet incrementing, nothing;
 
 void pools_insert_tasks()
 {
@@ -255,6 +261,201 @@ void threads_keep_variables()
 	claim(Counted::n == before, "they end with their threads");
 }
 
+/* Each has tried, and all but one fail. */
+void once_among_many()
+{
+	std::vector<std::jthread> threads;
+	std::once_flag flag;
+	int n = 0, nfailed = 0;
+
+	for (int i = 0; i < 4; i++)
+		threads.emplace_back([&, i] {
+			try {
+				std::call_once(flag, [&, i] {
+					std::this_thread::sleep_for(1ms);
+					if (n++ < 2)
+						throw i;
+				});
+			} catch (int thrown) {
+				claim(thrown == i,
+				      "who has called it gets the exception");
+				nfailed++;
+			}
+		});
+	threads.clear();
+	claim(n == 3 && nfailed == 2, "it is done once");
+}
+
+void what_comes_when_a_thread_ends()
+{
+	std::mutex mutex;
+	std::condition_variable cond;
+	std::promise<int> promise;
+	auto result = promise.get_future();
+	bool is_ready = false;
+
+	std::jthread thread([&] {
+		std::unique_lock lock(mutex);
+		promise.set_value_at_thread_exit(5);
+		is_ready = true;
+		std::notify_all_at_thread_exit(cond, std::move(lock));
+		std::this_thread::sleep_for(2ms);
+		claim(result.wait_for(0s) == std::future_status::timeout, "not before");
+	});
+	claim(result.get() == 5, "a value that is given at the end");
+	std::unique_lock lock(mutex);
+	cond.wait(lock, [&] { return is_ready; });
+}
+
+/* What the system keeps for each thread. */
+void modes_are_each_ones_own()
+{
+	locale_t locale = newlocale(LC_ALL_MASK, "C", nullptr);
+	std::jthread thread([=] {
+		claim(uselocale(nullptr) == LC_GLOBAL_LOCALE, "it has the program's");
+		uselocale(locale);
+		fesetround(FE_UPWARD);
+		errno = ERANGE;
+		std::this_thread::sleep_for(4ms);
+		claim(uselocale(nullptr) == locale, "its locale");
+		claim(fegetround() == FE_UPWARD, "its rounding");
+	});
+	std::mutex mutex;
+
+	std::this_thread::sleep_for(1ms);
+	claim(uselocale(nullptr) == LC_GLOBAL_LOCALE, "main's locale");
+	claim(fegetround() == FE_TONEAREST, "main's rounding");
+	mutex.lock();
+	std::jthread other([&] {
+		claim(errno == 0, "a thread begins without an error");
+		std::this_thread::sleep_for(1ms);
+		errno = EDOM;
+		mutex.unlock();
+	});
+	errno = ENOENT;
+	mutex.lock();
+	claim(errno == ENOENT, "main's error");
+	mutex.unlock();
+	other.join();
+	thread.join();
+	freelocale(locale);
+}
+
+/* By an attribute. */
+void writers_come_before_readers()
+{
+	pthread_rwlockattr_t attr;
+	pthread_rwlock_t lock;
+	std::string order;
+
+	pthread_rwlockattr_init(&attr);
+	pthread_rwlockattr_setkind_np(&attr,
+				      PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&lock, &attr);
+	pthread_rwlock_rdlock(&lock);
+	std::jthread writer([&] {
+		pthread_rwlock_wrlock(&lock);
+		order += 'w';
+		pthread_rwlock_unlock(&lock);
+	});
+	std::this_thread::sleep_for(20ms);
+	std::jthread reader([&] {
+		pthread_rwlock_rdlock(&lock);
+		order += 'r';
+		pthread_rwlock_unlock(&lock);
+	});
+	std::this_thread::sleep_for(20ms);
+	claim(order.empty(), "a writer who waits keeps readers out");
+	pthread_rwlock_unlock(&lock);
+	writer.join();
+	reader.join();
+	claim(order == "wr", "and comes before them");
+	pthread_rwlock_destroy(&lock);
+	pthread_rwlockattr_destroy(&attr);
+}
+
+int use_stack(int depth)
+{
+	volatile char some[1000];
+
+	some[999] = 1;
+	return depth > 0 ? use_stack(depth - 1) + some[999] : 0;
+}
+
+void *use_mib(void *mib)
+{
+	int n = 1024 * *static_cast<int *>(mib);
+
+	claim(use_stack(n) == n, "a stack is as large as asked for");
+	return nullptr;
+}
+
+/* Also where that is the default. */
+void stacks_are_large()
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	int few = 4, many = 40;
+
+	pthread_attr_init(&attr);
+	claim(pthread_create(&thread, &attr, use_mib, &few) == 0, "a stack of 8 MiB");
+	pthread_join(thread, nullptr);
+	pthread_attr_setstacksize(&attr, 64 << 20);
+	claim(pthread_create(&thread, &attr, use_mib, &many) == 0, "one of 64 MiB");
+	pthread_join(thread, nullptr);
+	pthread_attr_destroy(&attr);
+}
+
+long pages()
+{
+	std::FILE *file = std::fopen("/proc/self/statm", "r");
+	long n = 0;
+
+	claim(file && std::fscanf(file, "%ld", &n) == 1, "the size of the process");
+	std::fclose(file);
+	return n;
+}
+
+/* No time passes; 4,000 stacks are 32 GB. */
+void threads_leave_no_stacks()
+{
+	long before = pages();
+
+	for (int i = 0; i < 4000; i++)
+		std::thread([] {}).join();
+	claim(pages() - before < (16l << 30) / sysconf(_SC_PAGESIZE), "they are gone");
+}
+
+sem_t posted;
+pthread_t waiting;
+int nposts;
+
+void *wait_for_post(void *)
+{
+	sem_wait(&posted);
+	nposts++;
+	return nullptr;
+}
+
+void post_and_cancel(void *)
+{
+	sem_post(&posted);
+	pthread_cancel(waiting);
+}
+
+void callbacks_wake_and_cancel()
+{
+	void *result = nullptr;
+
+	sem_init(&posted, 0, 0);
+	pthread_create(&waiting, nullptr, wait_for_post, nullptr);
+	std::this_thread::sleep_for(1ms);
+	starpu_task_insert(&nothing, STARPU_CALLBACK, post_and_cancel, 0);
+	starpu_task_wait_for_all();
+	pthread_join(waiting, &result);
+	claim(nposts == (result != PTHREAD_CANCELED), "it goes on, or ends");
+}
+
 struct Noting {
 	bool &gone;
 
@@ -325,11 +526,21 @@ int main(int argc, char **argv)
 	incrementing.flags = STARPU_CODELET_SIMGRID_EXECUTE;
 	incrementing.model = &model;
 	incrementing.name = "incrementing";
+	nothing = incrementing;
+	nothing.nbuffers = 0;
+	nothing.cpu_funcs[0] = [](void **, void *) {};
 	pools_insert_tasks();
 	threads_send(rank, size);
 	threads_wait_for_each_other();
 	futures_and_time_limits();
 	threads_keep_variables();
+	once_among_many();
+	what_comes_when_a_thread_ends();
+	modes_are_each_ones_own();
+	writers_come_before_readers();
+	callbacks_wake_and_cancel();
+	stacks_are_large();
+	threads_leave_no_stacks();
 	ends();
 	leave_a_pool();
 	leave_a_thread();

@@ -25,7 +25,7 @@ CASES = [
     ("lock", "callback", 134, "starpu_pthread_mutex_lock: a callback or kernel would block"),
     ("spin", "kernel", 134, "starpu_pthread_spin_lock: a callback or kernel would block"),
     ("spin", "thread", 3, "a thread is in starpu_pthread_spin_lock()"),
-    ("join", "kernel", 134, "starpu_pthread_join: a callback would block"),
+    ("join", "kernel", 134, "starpu_pthread_join: a callback or kernel would block"),
     ("rank", "kernel", 0, "rank 1 of 2, type of 4 bytes"),
     ("rank", "callback", 0, "rank 1 of 2, type of 4 bytes"),
     ("rank", "thread", 0, "rank 1 of 2, type of 4 bytes"),
