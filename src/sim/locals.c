@@ -66,6 +66,31 @@ int object_calls_us(const void *code)
 	       needs_us(object->l_ld, object->l_addr);
 }
 
+static int has_name(const ElfW(Dyn) * dynamic)
+{
+	for (; dynamic->d_tag != DT_NULL; dynamic++)
+		if (dynamic->d_tag == DT_SONAME)
+			return 1;
+	return 0;
+}
+
+int object_has_name(const void *code)
+{
+	struct link_map *object = NULL;
+	Dl_info info;
+
+	return !dladdr1(code, &info, (void **)&object, RTLD_DL_LINKMAP) || !object ||
+	       has_name(object->l_ld);
+}
+
+int object_is_same(const void *address, const void *other)
+{
+	Dl_info info, its;
+
+	return dladdr(address, &info) && dladdr(other, &its) &&
+	       info.dli_fbase == its.dli_fbase;
+}
+
 /* ---- their variables ------------------------------------------------------- */
 
 /* As the ABI of thread-local storage has it. */
@@ -103,14 +128,6 @@ static int has_code(const struct dl_phdr_info *object, uintptr_t code)
 		    code - begin < part->p_memsz)
 			return 1;
 	}
-	return 0;
-}
-
-static int has_name(const ElfW(Dyn) * dynamic)
-{
-	for (; dynamic->d_tag != DT_NULL; dynamic++)
-		if (dynamic->d_tag == DT_SONAME)
-			return 1;
 	return 0;
 }
 
@@ -197,7 +214,7 @@ struct locals *sim_leave_locals(void)
 	const struct sim_thread *thread;
 	struct locals *locals;
 
-	if (sim_get()->in_kernel)
+	if (sim_is_stranger() || sim_get()->in_kernel)
 		return NULL;
 	thread = sg_actor_self_get_data();
 	locals = thread && thread->posix ? thread->posix->locals : NULL;

@@ -581,8 +581,11 @@ int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 }
 
 /* An event of now: when all threads that can run have done so. */
-static void wake_later(struct sim *sim, struct sim_thread *waiter)
+void sim_wake_later(struct sim_thread *waiter)
 {
+	struct sim *sim = sim_get();
+
+	kernel_hold(waiter->sem);
 	if (sim->nwoken == sim->woken_capacity) {
 		sim->woken_capacity = sim->woken_capacity ? 2 * sim->woken_capacity : 16;
 		sim->woken = orr_realloc(sim->woken, (size_t)sim->woken_capacity *
@@ -600,8 +603,7 @@ void sim_let_run(void)
 {
 	struct sim_thread *thread = sim_thread_self();
 
-	kernel_hold(thread->sem);
-	wake_later(sim_get(), thread);
+	sim_wake_later(thread);
 	SIM_YIELDS(sg_sem_acquire(thread->sem));
 }
 
@@ -617,11 +619,12 @@ void plat_gate_open(struct plat *plat, struct plat_gate *gate)
 	gate->open = 1;
 	if (!waiter)
 		return;
+	if (plat && !the_sim->in_kernel) {
+		sim_wake_later(waiter);
+		return;
+	}
 	kernel_hold(waiter->sem);
-	if (plat && !the_sim->in_kernel)
-		wake_later(the_sim, waiter);
-	else
-		calendar_reach(the_sim, release, waiter->sem);
+	calendar_reach(the_sim, release, waiter->sem);
 }
 
 void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg)
@@ -637,6 +640,5 @@ void plat_poll_kick(struct plat *plat)
 	if (!plat->idle || plat->kicked || plat->sim->in_kernel)
 		return;
 	plat->kicked = 1;
-	kernel_hold(plat->idle->sem);
-	wake_later(plat->sim, plat->idle);
+	sim_wake_later(plat->idle);
 }

@@ -23,8 +23,10 @@ void posix_forget(struct sim_rank *rank);
  * not know, by pthread_create() of the program or a library?  Then what waits may wait
  * for it, in real time. */
 int posix_has_strangers(void);
-/* statics.c: the last main has ended. */
-void statics_end(void);
+/* statics.c: code of the program's makes a thread. */
+void statics_watch(const void *code);
+/* A main of the rank has ended, and is none of the simulation's any more. */
+void statics_main_ends(struct sim_rank *rank);
 
 /* The C library says that there is one thread as long as it has made none, and C++ leaves
  * out what others would have to see. */

@@ -38,6 +38,11 @@ struct posix_rank {
 	struct posix_barrier *barriers;
 	struct posix_held *held;
 	int nthreads; /* that are no mains and have not ended */
+	/* statics.c: who ends its statics when its main has ended, or NULL, and code of
+	 * the program's. */
+	struct sim_thread *closer;
+	const void *code;
+	int main_has_ended;
 };
 
 struct cpp_exit;
@@ -132,6 +137,7 @@ struct sim_posix {
 	struct table known_dsos; /* statics.c: themselves, */
 	void **dsos;             /* and in order */
 	size_t ndsos;
+	int nclosers;
 	int is_over; /* all mains have ended, and threads do nothing any more */
 	/* keys.c: keys that ranks have made, also of threads that nobody knows. */
 	pthread_mutex_t keys_mutex;

@@ -99,10 +99,21 @@ enum { MOST_ENDED = 256 };
 
 /* ---- life ---------------------------------------------------------------- */
 
+/* Without code of who makes it, its thread-local variables are those of main. */
+static struct sim_thread *make_posix(struct sim_thread *thread, const void *caller)
+{
+	struct posix_thread *posix = orr_alloc(sizeof(*posix));
+
+	posix->rank = posix_rank(1);
+	posix->locals = caller ? locals_new(caller) : NULL;
+	posix->rounding = sim_get()->in_kernel ? FE_TONEAREST : fegetround();
+	thread->posix = posix;
+	return thread;
+}
+
 struct sim_thread *pthreads_make(const char *name, void *(*routine)(void *), void *arg,
 				 starpu_sg_host_t host, const void *caller)
 {
-	struct posix_thread *posix;
 	struct sim_thread *thread;
 
 	if (!sim_rank_self())
@@ -111,14 +122,20 @@ struct sim_thread *pthreads_make(const char *name, void *(*routine)(void *), voi
 		posix_get()->nended = 0;
 		sim_let_run();
 	}
-	posix = orr_alloc(sizeof(*posix));
-	thread = sim_thread_make(name, routine, arg, host);
-	posix->rank = posix_rank(1);
-	posix->rank->nthreads++;
-	posix->locals = locals_new(caller);
-	posix->rounding = sim_get()->in_kernel ? FE_TONEAREST : fegetround();
-	thread->posix = posix;
+	statics_watch(caller);
+	thread = make_posix(sim_thread_make(name, routine, arg, host), caller);
+	thread->posix->rank->nthreads++;
 	table_put(&posix_get()->threads, (uint64_t)id_of(thread), thread);
+	return thread;
+}
+
+struct sim_thread *pthreads_make_closer(void *(*routine)(void *))
+{
+	struct sim_thread *thread =
+		make_posix(sim_thread_make("closer", routine, NULL, NULL), NULL);
+
+	thread->posix->is_closer = 1;
+	thread->detached = 1;
 	return thread;
 }
 
@@ -214,7 +231,7 @@ void pthreads_ended(struct sim_thread *thread)
 	locals_end(thread->posix->locals);
 	sim_enter_modes(LC_GLOBAL_LOCALE, FE_TONEAREST);
 	thread->posix->locals = NULL;
-	thread->posix->rank->nthreads--;
+	thread->posix->rank->nthreads -= !thread->posix->is_closer;
 	posix_get()->nended++;
 }
 

@@ -36,6 +36,7 @@ struct posix_thread {
 	struct waiters *waiters; /* among which it may be cancelled now, */
 	struct waiter *waiter;   /* as this one; or NULL */
 	int rounding;            /* with which it begins */
+	int is_closer;           /* and not the application's, after all */
 	int is_joined, is_cancelled, is_uncancellable, is_leaving;
 	char name[POSIX_NAME_BYTES];
 };
@@ -50,6 +51,9 @@ struct sim_thread *pthreads_make(const char *name, void *(*routine)(void *), voi
 int pthreads_join(struct sim_thread *other, void **result, double until_s,
 		  const char *who);
 int pthreads_detach(struct sim_thread *other);
+/* The same for one that is main's own at its end: the simulation goes on until it ends.
+ */
+struct sim_thread *pthreads_make_closer(void *(*routine)(void *));
 
 /* The caller, or NULL: it is none of these. */
 struct sim_thread *pthreads_self(void);
@@ -78,6 +82,10 @@ int pthreads_nap(double seconds);
 
 /* Is the code that an address is in linked with this library, so that it may call it? */
 int object_calls_us(const void *code);
+/* Are both addresses in one object? */
+int object_is_same(const void *address, const void *other);
+/* Is it a library, which ranks share? */
+int object_has_name(const void *code);
 
 /*
  * Thread-local variables of the program have one place for all threads of a rank, as

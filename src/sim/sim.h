@@ -277,6 +277,8 @@ struct sim_thread *sim_thread_make(const char *name, void *(*routine)(void *), v
 				   sg_host_t host);
 void sim_thread_start(struct sim_thread *thread, size_t stack_bytes);
 void sim_thread_free(struct sim_thread *thread);
+/* plat.c: it goes on when all that can run now have done so. */
+void sim_wake_later(struct sim_thread *thread);
 /* The calling thread of the application; not in kernel context. */
 struct sim_thread *sim_thread_self(void);
 /* The rank of whatever runs; in kernel context, NULL where it belongs to none. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/pthreads.h"
 
@@ -8,8 +9,10 @@
  * statics.c - the end of static objects of C++ that have threads: a pool that is one
  * joins its threads in its destructor, which runs when the process ends.  Those of the
  * simulation are gone by then, and so are their stacks, on which there may be what the
- * destructor calls.  So it is called when the last main has ended, before SimGrid ends
- * the rest.
+ * destructor calls.  So a thread of its own calls the destructors of a rank's program
+ * when its main has ended: what they wait for may still come.  Those that ranks share are
+ * called when the last main has ended, before SimGrid ends the rest; nothing comes any
+ * more then.
  *
  * An object of the dynamic linker has a handle by which its destructors are registered,
  * and called.
@@ -39,16 +42,73 @@ int __cxa_atexit(void (*call)(void *object), void *object, void *dso)
 	return own->cxa_atexit(call, object, dso);
 }
 
-void statics_end(void)
+/* Those of the object that the code is in, or, without, of all objects that call us. */
+static void finalize(struct sim_posix *own, const void *code)
 {
-	struct sim_posix *own = the_sim->posix;
+	for (size_t i = own->ndsos; i > 0; i--) {
+		void *dso = own->dsos[i - 1];
 
-	if (!own || own->threads.count == 0)
+		if (code ? object_is_same(dso, code) : object_calls_us(dso))
+			__cxa_finalize(dso);
+	}
+}
+
+/* All mains have ended, and what their statics wait for has come. */
+static void end_all(struct sim_posix *own)
+{
+	if (own->threads.count == 0 || own->is_over)
 		return;
 	own->is_over = 1;
 	calendar_enter(the_sim);
-	for (size_t i = own->ndsos; i > 0; i--)
-		if (object_calls_us(own->dsos[i - 1]))
-			__cxa_finalize(own->dsos[i - 1]);
+	finalize(own, NULL);
 	calendar_leave(the_sim);
+}
+
+static void *close_rank(void *arg)
+{
+	struct sim_posix *own = posix_get();
+	struct posix_rank *mine = posix_rank(1);
+
+	sim_block(NULL, &mine->main_has_ended, -1);
+	finalize(own, mine->code);
+	mine->closer = NULL;
+	if (--own->nclosers == 0 && !sim_get()->first_main)
+		end_all(own);
+	return arg;
+}
+
+/* Has each rank a copy of the program? */
+static int is_private(void)
+{
+	char how[32];
+
+	return kernel_config("smpi/privatization", how, sizeof(how)) == 0 &&
+	       (strcmp(how, "dlopen") == 0 || strcmp(how, "1") == 0 ||
+		strcmp(how, "yes") == 0 || strcmp(how, "true") == 0);
+}
+
+void statics_watch(const void *code)
+{
+	struct posix_rank *mine = posix_rank(1);
+
+	if (mine->closer || mine->main_has_ended || sim_get()->in_kernel ||
+	    !is_private() || object_has_name(code))
+		return;
+	mine->code = code;
+	posix_get()->nclosers++;
+	mine->closer = pthreads_make_closer(close_rank);
+	sim_thread_start(mine->closer, 0);
+}
+
+void statics_main_ends(struct sim_rank *rank)
+{
+	struct sim_posix *own = the_sim->posix;
+	struct posix_rank *mine = rank->posix;
+
+	if (mine && mine->closer) {
+		mine->main_has_ended = 1;
+		sim_wake_later(mine->closer);
+	}
+	if (own && own->nclosers == 0 && !the_sim->first_main)
+		end_all(own);
 }

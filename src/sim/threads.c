@@ -114,9 +114,8 @@ static void on_main_exit(int failed, void *arg)
 	leave_nodes(thread);
 	/* Signals come behind this, too. */
 	sg_actor_self_set_data(NULL);
+	statics_main_ends(thread->rank);
 	sim_thread_free(thread);
-	if (!sim_get()->first_main)
-		statics_end();
 }
 
 struct sim_thread *sim_thread_self(void)
@@ -293,7 +292,8 @@ static void thread_main(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	/* Not before it runs: SimGrid 3.32 would not forget it at its end. */
-	sg_actor_daemonize(sg_actor_self());
+	if (!thread->posix->is_closer)
+		sg_actor_daemonize(sg_actor_self());
 	stack_begin(sim_get());
 	pthreads_begin(thread);
 	if (setjmp(thread->posix->bottom) != 0)

@@ -487,6 +487,58 @@ void ends()
 	std::thread([] {}).detach();
 }
 
+/* Writes what is left when the program ends. */
+class Logger
+{
+	std::mutex mutex;
+	std::condition_variable cond;
+	std::queue<int> lines;
+	bool stops = false;
+	int nlogged = 0, nwritten = 0;
+	std::thread thread{[this] {
+		std::unique_lock lock(mutex);
+		while (!stops || !lines.empty()) {
+			cond.wait(lock, [this] { return stops || !lines.empty(); });
+			for (; !lines.empty(); lines.pop(), nwritten++)
+				std::this_thread::sleep_for(1ms);
+		}
+	}};
+
+      public:
+	void log(int line)
+	{
+		{
+			std::lock_guard lock(mutex);
+			lines.push(line);
+			nlogged++;
+		}
+		cond.notify_one();
+	}
+
+	~Logger()
+	{
+		{
+			std::lock_guard lock(mutex);
+			stops = true;
+		}
+		cond.notify_one();
+		thread.join();
+		if (nwritten == nlogged)
+			return;
+		std::printf("%d of %d lines are lost\n", nlogged - nwritten, nlogged);
+		std::fflush(stdout);
+		std::_Exit(1);
+	}
+};
+
+void leave_lines()
+{
+	static Logger logger;
+
+	for (int i = 0; i < 5; i++)
+		logger.log(i);
+}
+
 /* Gone with the program: its destructor joins its threads, after main. */
 void leave_a_pool()
 {
@@ -543,6 +595,7 @@ int main(int argc, char **argv)
 	threads_leave_no_stacks();
 	ends();
 	leave_a_pool();
+	leave_lines();
 	leave_a_thread();
 	starpu_mpi_shutdown();
 	return failures != 0;
