@@ -27,6 +27,8 @@ int posix_has_strangers(void);
 void statics_watch(const void *code);
 /* A main of the rank has ended, and is none of the simulation's any more. */
 void statics_main_ends(struct sim_rank *rank);
+/* In how many ranks do destructors run, behind main?  And in which first? */
+int statics_are_ending(int *first);
 
 /* The C library says that there is one thread as long as it has made none, and C++ leaves
  * out what others would have to see. */

@@ -137,8 +137,9 @@ struct sim_posix {
 	struct table known_dsos; /* statics.c: themselves, */
 	void **dsos;             /* and in order */
 	size_t ndsos;
-	int nclosers;
-	int is_over; /* all mains have ended, and threads do nothing any more */
+	int nclosers, nending; /* of these, those that call destructors */
+	int first_ending;      /* whose main ended before the others */
+	int is_over;           /* all mains have ended, and threads do nothing any more */
 	/* keys.c: keys that ranks have made, also of threads that nobody knows. */
 	pthread_mutex_t keys_mutex;
 	struct table keys; /* struct posix_key by its number */

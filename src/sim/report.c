@@ -10,6 +10,7 @@
 #include "core/fault.h"
 #include "core/stuck.h"
 #include "sim.h"
+#include "sim/posix.h"
 
 enum { REPORT_RANKS = 20, EXIT_DEADLOCK = 3 };
 
@@ -237,12 +238,19 @@ static void describe_all(const struct sim *sim)
 static void list(const char *what, const char *why)
 {
 	struct sim *sim = sim_get();
-	int nranks = count_ranks(sim);
+	int nranks = count_ranks(sim), first, nending = statics_are_ending(&first);
 
 	fflush(stdout);
 	fprintf(stderr, "[orrery] simulation %s at t=%.9g s: %s; %d ranks wait:\n", what,
 		simgrid_get_clock(), why, nranks);
 	describe_all(sim);
+	if (nending > 0)
+		fprintf(stderr,
+			"[orrery][rank %d] main has ended, on %d ranks in all, and a "
+			"destructor of a static object of the program waits for a "
+			"thread, a lock or the like; on a real machine the process "
+			"would not end\n",
+			first, nending);
 	if (nranks > REPORT_RANKS)
 		fprintf(stderr, "[orrery] and %d more\n", nranks - REPORT_RANKS);
 }

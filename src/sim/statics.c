@@ -72,6 +72,7 @@ static void *close_rank(void *arg)
 	sim_block(NULL, &mine->main_has_ended, -1);
 	finalize(own, mine->code);
 	mine->closer = NULL;
+	own->nending--;
 	if (--own->nclosers == 0 && !sim_get()->first_main)
 		end_all(own);
 	return arg;
@@ -100,6 +101,14 @@ void statics_watch(const void *code)
 	sim_thread_start(mine->closer, 0);
 }
 
+int statics_are_ending(int *first)
+{
+	const struct sim_posix *own = the_sim->posix;
+
+	*first = own ? own->first_ending : 0;
+	return own ? own->nending : 0;
+}
+
 void statics_main_ends(struct sim_rank *rank)
 {
 	struct sim_posix *own = the_sim->posix;
@@ -107,6 +116,8 @@ void statics_main_ends(struct sim_rank *rank)
 
 	if (mine && mine->closer) {
 		mine->main_has_ended = 1;
+		if (own->nending++ == 0)
+			own->first_ending = rank->place - (rank->place > 0);
 		sim_wake_later(mine->closer);
 	}
 	if (own && own->nclosers == 0 && !the_sim->first_main)

@@ -682,6 +682,8 @@ WAITS = [
           r"The run goes on", r"it is in \w*read", rank=1, where=SIM, status="is not 0"),
     *waits_for_ever("never_signalled", "pthread_cond_wait"),
     *waits_for_ever("never_posted", "sem_wait"),
+    waits("joined_at_exit", r"nothing can make progress", r"main has ended, on 2 ranks in all, and a destructor of a "
+          r"static object of the program waits for a thread", where=SIM, status=DEADLOCK),
     *(waits(name, call + r": a callback or kernel would block for ever, in the kernel of task \"%s\" .* of rank 1 of 2"
             % kernel, r"make a task depend on the other", rank=1, where=SIM) for name, kernel, call in (
                 ("kernel_on_semaphore", "waits_on_semaphore", "sem_wait"),

@@ -234,6 +234,27 @@ static void never_posted(void)
 		sem_wait(&sem);
 }
 
+static pthread_t left;
+
+static void *waits_for_post(void *arg)
+{
+	sem_wait(&sem);
+	return arg;
+}
+
+static void join_left(void)
+{
+	pthread_join(left, NULL);
+}
+
+/* As the destructor of a static object of C++ may. */
+static void joined_at_exit(void)
+{
+	sem_init(&sem, 0, 0);
+	pthread_create(&left, NULL, waits_for_post, NULL);
+	atexit(join_left);
+}
+
 /* A pipe that nobody writes to, as a terminal may be. */
 static void reads_for_long(void)
 {
@@ -435,6 +456,7 @@ static const struct scene scenes[] = {
 	SCENE(for_own_thread),
 	SCENE(never_signalled),
 	SCENE(never_posted),
+	SCENE(joined_at_exit),
 	SCENE(reads_for_long),
 	SCENE(kernel_on_semaphore),
 	SCENE(kernel_on_condition),
