@@ -199,6 +199,11 @@ void sim_kick(struct plat *plat)
 	if (!plat->idle || plat->kicked)
 		return;
 	plat->kicked = 1;
+	/* A thread may be about to poll itself, in whose place nobody else may. */
+	if (!plat->sim->in_kernel) {
+		sim_wake_later(plat->idle);
+		return;
+	}
 	kernel_hold(plat->idle->sem);
 	calendar_reach(plat->sim, release, plat->idle->sem);
 }
