@@ -46,7 +46,7 @@ class Program:
                    STARPU_HOSTNAME="here")
         try:
             out = subprocess.run(command, cwd=self.top, env=env, text=True,
-                                 capture_output=True, timeout=60)
+                                 capture_output=True, timeout=150)
         except subprocess.TimeoutExpired:
             return 124, "does not end"
         return out.returncode, out.stdout + out.stderr
