@@ -25,6 +25,7 @@
 #include <starpu.h>
 
 #include "../api/claim.h"
+#include "now.h"
 
 /* Main has a lock so long; threads wait so long at first, then for longer than that. */
 #define HELD_S  0.5F
@@ -48,21 +49,6 @@ static starpu_pthread_rwlock_t starpu_rwlock;
 static starpu_pthread_spinlock_t starpu_spin;
 static starpu_sem_t starpu_sem;
 static int word, is_held, ninits;
-static double since_s;
-
-static double now_s(void)
-{
-	return 1e-6 * starpu_timing_now() - since_s;
-}
-
-static struct timespec in(double seconds)
-{
-	double date_s = 1e-6 * starpu_timing_now() + seconds;
-	struct timespec date = {.tv_sec = (time_t)date_s};
-
-	date.tv_nsec = lround((date_s - (double)date.tv_sec) * 1e9);
-	return date;
-}
 
 static void open_library(void)
 {

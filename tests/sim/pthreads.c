@@ -22,6 +22,7 @@
 #include <starpu.h>
 
 #include "../api/claim.h"
+#include "now.h"
 
 #define SHORT_S 0.125
 #define LONG_S  4.0
@@ -35,27 +36,12 @@ static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t barrier;
 static sem_t sem;
 static pthread_key_t key;
-static double since_s;
 static int trail[32], nsteps, done;
 static _Thread_local int local = 7, other_local;
 
 static void step(int what)
 {
 	trail[nsteps++ % 32] = what;
-}
-
-static double now_s(void)
-{
-	return 1e-6 * starpu_timing_now() - since_s;
-}
-
-static struct timespec in(double seconds)
-{
-	double date_s = 1e-6 * starpu_timing_now() + seconds;
-	struct timespec date = {.tv_sec = (time_t)date_s};
-
-	date.tv_nsec = lround((date_s - (double)date.tv_sec) * 1e9);
-	return date;
 }
 
 static void pause_s(double seconds)

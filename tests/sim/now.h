@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_TESTS_NOW_H
+#define ORR_TESTS_NOW_H
+
+/*
+ * now.h - simulated time as a claim sees it: from since_s on, which it sets, and as dates
+ * that the C library's functions wait for.
+ */
+#include <math.h>
+#include <time.h>
+
+#include <starpu.h>
+
+static double since_s;
+
+static inline double now_s(void)
+{
+	return 1e-6 * starpu_timing_now() - since_s;
+}
+
+static inline struct timespec in(double seconds)
+{
+	double date_s = 1e-6 * starpu_timing_now() + seconds;
+	struct timespec date = {.tv_sec = (time_t)date_s};
+
+	date.tv_nsec = lround((date_s - (double)date.tv_sec) * 1e9);
+	return date;
+}
+
+#endif
