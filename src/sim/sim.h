@@ -302,7 +302,8 @@ void sim_looked(struct sim_thread *thread, int found);
  * until it leaves.  NULL, or who leaves. */
 struct sim_thread *sim_enter_mpi(const char *name);
 void sim_leave_mpi(struct sim_thread *thread);
-/* How many threads of a rank are in the function of MPI whose name comes next behind last. */
+/* How many threads of a rank are in the function of MPI whose name is the next behind
+ * last. */
 int sim_count_in_mpi(const struct sim_rank *rank, const char *last, const char **name);
 /* mpi_calls.c: a call with this result has made communicators of the one that is parent,
  * 0 where its members are not all who call, and has given the rank what is at made; the
