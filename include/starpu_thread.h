@@ -67,7 +67,7 @@ int starpu_pthread_equal(starpu_pthread_t t1, starpu_pthread_t t2);
 starpu_pthread_t starpu_pthread_self(void);
 
 /**
- * Make a thread of the calling rank: it may call the library, but not MPI.  It ends
+ * Make a thread of the calling rank: it may call the library and MPI.  It ends
  * with routine, with starpu_pthread_exit(), or when all mains have returned.
  */
 int starpu_pthread_create(starpu_pthread_t *thread, const starpu_pthread_attr_t *attr,

@@ -13,8 +13,8 @@
 /*
  * deferred.c - transport "mpi" in simulation.
  *
- * Only a rank's main may call MPI, but tasks that end in kernel context send, and threads
- * of the program, too.
+ * A rank's main calls MPI for the library, but tasks that end in kernel context send, and
+ * threads of the program, too.
  * What is started there waits here until the main polls; it is woken for that.
  *
  * What messages cost the software is charged here, as the other transports do, and not by

@@ -18,6 +18,16 @@
 #include <smpi/smpi.h>
 #include <xbt/config.hpp>
 
+namespace simgrid::smpi
+{
+/* SMPI's data of an actor, of which no public header tells more than the name. */
+class ActorExt
+{
+      public:
+	__attribute__((weak)) static xbt::Extension<s4u::Actor, ActorExt> EXTENSION_ID;
+};
+} // namespace simgrid::smpi
+
 namespace s4u = simgrid::s4u;
 using simgrid::kernel::timer::Timer;
 
@@ -212,6 +222,56 @@ void kernel_catch(void (*call)(void *arg), void *arg)
 void kernel_leave()
 {
 	throw Leave();
+}
+
+namespace
+{
+/* Enough to reach the numbers of an actor and its parent, and less than an actor has. */
+constexpr size_t HEAD_WORDS = 16;
+
+bool has_numbers_at(const aid_t *words, s4u::Actor const &actor)
+{
+	return words[0] == actor.get_pid() && words[1] == actor.get_ppid();
+}
+
+/* Where both have theirs; NULL: the head of an actor is another one here. */
+aid_t *number_of(s4u::Actor const &actor, s4u::Actor const &other)
+{
+	auto *words = reinterpret_cast<aid_t *>(actor.get_impl());
+	auto *others = reinterpret_cast<const aid_t *>(other.get_impl());
+
+	for (size_t i = 0; i + 1 < HEAD_WORDS; i++)
+		if (has_numbers_at(words + i, actor) && has_numbers_at(others + i, other))
+			return words + i;
+	return nullptr;
+}
+} // namespace
+
+void kernel_thread_begins(void)
+{
+	SMPI_thread_create();
+}
+
+int kernel_guise_take(sg_actor_t as, struct kernel_guise *guise)
+{
+	s4u::Actor *self = s4u::Actor::self();
+	aid_t *number =
+		&simgrid::smpi::ActorExt::EXTENSION_ID ? number_of(*self, *as) : nullptr;
+
+	if (!number)
+		return 0;
+	size_t id = simgrid::smpi::ActorExt::EXTENSION_ID.id();
+	*guise = {self->extension(id), number, *number};
+	*number = as->get_pid();
+	self->extension_set(id, as->extension(id), false);
+	return 1;
+}
+
+void kernel_guise_leave(const struct kernel_guise *guise)
+{
+	*guise->place = guise->number;
+	s4u::Actor::self()->extension_set(simgrid::smpi::ActorExt::EXTENSION_ID.id(),
+					  guise->extension, false);
 }
 
 void *kernel_run_state(void *state)

@@ -9,6 +9,7 @@
  */
 #include <stddef.h>
 
+#include <simgrid/actor.h>
 #include <simgrid/link.h>
 #include <simgrid/semaphore.h>
 
@@ -78,6 +79,22 @@ void kernel_call(void (*call)(void *arg), void (*then)(void *arg), void *arg);
  * the stack. */
 void kernel_catch(void (*call)(void *arg), void *arg);
 void kernel_leave(void) __attribute__((noreturn));
+
+/* What the caller was before SMPI took it for another actor of its rank. */
+struct kernel_guise {
+	void *extension; /* SMPI's */
+	long *place;     /* of its number */
+	long number;
+};
+
+/* A thread that is no rank begins: MPI has been started for it, too. */
+void kernel_thread_begins(void);
+
+/* SMPI tells ranks by the numbers of their first actors, and keeps for each what has come
+ * for it: from now on the caller sends and receives as this one.  0: nothing has changed,
+ * as this SimGrid keeps its actors' numbers elsewhere. */
+int kernel_guise_take(sg_actor_t as, struct kernel_guise *guise);
+void kernel_guise_leave(const struct kernel_guise *guise);
 
 /* What a std::thread is to do, from its state, which is taken; NULL. */
 void *kernel_run_state(void *state);

@@ -4,8 +4,7 @@
 #include <simgrid/host.h>
 
 #include "plat/net.h"
-#include "sim.h"
-
+#include "sim/pthreads.h"
 /*
  * mpi_calls.c - functions of MPI that mean more here than in SMPI.
  *
@@ -37,14 +36,59 @@ static int remember(int status)
 
 int MPI_Init(int *argc, char ***argv)
 {
+	sim_check_main("MPI_Init");
 	return is_started() ? MPI_SUCCESS : remember(PMPI_Init(argc, argv));
+}
+
+/* Threads take turns in simulation, so any of them may call at any time. */
+int MPI_Query_thread(int *provided)
+{
+	*provided = MPI_THREAD_MULTIPLE;
+	return MPI_SUCCESS;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-	if (is_started())
-		return PMPI_Query_thread(provided);
-	return remember(PMPI_Init_thread(argc, argv, required, provided));
+	int level;
+
+	sim_check_main("MPI_Init_thread");
+	MPI_Query_thread(provided);
+	return is_started() ? MPI_SUCCESS
+			    : remember(PMPI_Init_thread(argc, argv, required, &level));
+}
+
+int MPI_Is_thread_main(int *flag)
+{
+	*flag = sim_is_main();
+	return MPI_SUCCESS;
+}
+
+int MPI_Initialized(int *flag)
+{
+	const struct sim_rank *rank;
+
+	if (sim_is_stranger() || sim_is_main())
+		return PMPI_Initialized(flag);
+	rank = sim_rank_self();
+	*flag = rank && rank->place;
+	return MPI_SUCCESS;
+}
+
+int MPI_Finalized(int *flag)
+{
+	const struct sim_thread *thread = pthreads_self();
+	struct sim_thread *caller;
+	int status;
+
+	if (!thread)
+		return PMPI_Finalized(flag);
+	*flag = thread->rank->place && !thread->posix->rank->main;
+	if (*flag || !thread->rank->place)
+		return MPI_SUCCESS;
+	caller = sim_enter_mpi("MPI_Finalized");
+	status = PMPI_Finalized(flag);
+	sim_leave_mpi(caller);
+	return status;
 }
 
 int MPI_Finalize(void)
@@ -52,6 +96,7 @@ int MPI_Finalize(void)
 	const struct node *node = plat_self();
 	int ended = 0;
 
+	sim_check_main("MPI_Finalize");
 	if (node && node->mpi)
 		orr_die(node->rank,
 			"MPI_Finalize: the MPI layer of the library still runs; call "
@@ -66,13 +111,19 @@ int MPI_File_open(MPI_Comm comm, const char *name, int mode, MPI_Info info,
 		  MPI_File *file)
 {
 	const struct sim_rank *rank = sim_rank_self();
+	struct sim_thread *caller;
 	unsigned ndisks = 0;
 	sg_disk_t *disks;
+	int status;
 
-	sim_check_main("MPI_File_open");
+	sim_check_thread("MPI_File_open");
 	sg_host_get_disks(sg_host_self(), &ndisks, &disks);
-	if (ndisks > 0)
-		return PMPI_File_open(comm, name, mode, info, file);
+	if (ndisks > 0) {
+		caller = sim_enter_mpi("MPI_File_open");
+		status = PMPI_File_open(comm, name, mode, info, file);
+		sim_leave_mpi(caller);
+		return status;
+	}
 	orr_complain(
 		rank && rank->place ? rank->place - 1 : ORR_NO_RANK,
 		"MPI_File_open: \"%s\" cannot be opened: files of MPI need a host with "
@@ -88,7 +139,7 @@ int MPI_Abort(MPI_Comm comm, int code)
 	const struct sim_rank *rank = sim_rank_self();
 
 	(void)comm;
-	sim_check_main("MPI_Abort");
+	sim_check_thread("MPI_Abort");
 	orr_complain(rank && rank->place ? rank->place - 1 : ORR_NO_RANK,
 		     "MPI_Abort: the program asks to end the run, with status %d", code);
 	report_exit(code && !(code & 255) ? 1 : code);
@@ -113,10 +164,14 @@ static const struct sim_rank *told_rank(MPI_Comm comm)
 int MPI_Comm_rank(MPI_Comm comm, int *rank)
 {
 	const struct sim_rank *told = told_rank(comm);
+	struct sim_thread *caller;
+	int status;
 
 	if (!told) {
-		sim_check_main("MPI_Comm_rank");
-		return PMPI_Comm_rank(comm, rank);
+		caller = sim_enter_mpi("MPI_Comm_rank");
+		status = PMPI_Comm_rank(comm, rank);
+		sim_leave_mpi(caller);
+		return status;
 	}
 	*rank = told->place - 1;
 	return MPI_SUCCESS;
@@ -125,10 +180,14 @@ int MPI_Comm_rank(MPI_Comm comm, int *rank)
 int MPI_Comm_size(MPI_Comm comm, int *size)
 {
 	const struct sim_rank *told = told_rank(comm);
+	struct sim_thread *caller;
+	int status;
 
 	if (!told) {
-		sim_check_main("MPI_Comm_size");
-		return PMPI_Comm_size(comm, size);
+		caller = sim_enter_mpi("MPI_Comm_size");
+		status = PMPI_Comm_size(comm, size);
+		sim_leave_mpi(caller);
+		return status;
 	}
 	*size = sim_get()->world_size;
 	return MPI_SUCCESS;

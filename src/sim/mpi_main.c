@@ -1,48 +1,108 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-#include "sim.h"
+#include "sim/pthreads.h"
 
 #include <simgrid/actor.h>
 
 /*
- * mpi_main.c - MPI belongs to the mains: SMPI crashes when a callback, a kernel or a
- * thread that is no rank calls a function that communicates.  Ours come first when the
- * program's symbols are looked up; they refuse such a call by its name and hand all
- * others over to SMPI.
+ * mpi_main.c - who may call MPI: SMPI crashes when a callback or a kernel calls a
+ * function that communicates, and takes a thread that is no rank for nobody.  Ours come
+ * first when the program's symbols are looked up; they refuse the former by name, let
+ * SMPI take the latter for the main of its rank, and hand all calls over to SMPI.
  *
  * All parameters of these functions are integers and pointers, each a machine word to
  * the caller, so that one form passes on them all, and what lies behind them, unread.
  * That is why MPI's header must not be included here.
  */
+static void refuse(const char *name, const char *where, const char *advice)
+{
+	const struct sim_rank *rank = sim_rank_self();
+
+	orr_complain(rank && rank->place ? rank->place - 1 : ORR_NO_RANK,
+		     "%s: called in %s%s", name, where, advice);
+	report_exit(1);
+}
+
+void sim_check_thread(const char *name)
+{
+	if (sim_get()->in_kernel)
+		refuse(name, "a callback or a kernel",
+		       ": in simulation only the main of a rank and its threads may call "
+		       "MPI; signal one of them to do it, or use the functions of "
+		       "starpu_mpi.h");
+}
+
 void sim_check_main(const char *name)
 {
-	struct sim *sim = sim_get();
-	struct sim_thread *thread;
-	struct node *node;
+	sim_check_thread(name);
+	if (pthreads_self())
+		refuse(name, "a thread",
+		       ": in simulation the main of a rank is MPI's main thread; call it "
+		       "there");
+}
 
-	if (!sim->in_kernel && !sg_actor_self())
-		return;
-	thread = sim->in_kernel ? NULL : sg_actor_self_get_data();
-	if (!sim->in_kernel && (!thread || thread->is_main))
-		return;
-	node = plat_self();
-	orr_complain(
-		node ? node->rank : ORR_NO_RANK,
-		"%s: called in %s: in simulation only the main of a rank may call MPI; "
-		"signal main to do it, or use the functions of starpu_mpi.h",
-		name, thread ? "a thread" : "a callback or a kernel");
-	report_exit(1);
+static void put_on(struct sim_thread *thread, const char *name)
+{
+	struct posix_thread *posix = thread->posix;
+
+	if (!posix->rank->main)
+		refuse(name, "a thread",
+		       " after the main of its rank has ended: join it "
+		       "before main returns");
+	if (!thread->rank->place)
+		refuse(name, "a thread",
+		       " before the main of its rank has called "
+		       "MPI_Init_thread()");
+	posix->is_in_guise = kernel_guise_take(posix->rank->main, &posix->guise);
+	if (!posix->is_in_guise)
+		refuse(name, "a thread",
+		       ": this version of SimGrid lets only the main of a "
+		       "rank call MPI; signal main to do it");
 }
 
 struct sim_thread *sim_enter_mpi(const char *name)
 {
 	struct sim_thread *thread;
 
-	sim_check_main(name);
+	sim_check_thread(name);
 	thread = sg_actor_self() ? sg_actor_self_get_data() : NULL;
-	if (thread)
-		thread->call = name;
+	if (!thread)
+		return NULL;
+	thread->call = name;
+	if (thread->posix && !thread->posix->is_in_guise)
+		put_on(thread, name);
 	return thread;
+}
+
+void sim_leave_mpi(struct sim_thread *thread)
+{
+	if (!thread)
+		return;
+	thread->call = NULL;
+	if (!thread->posix || !thread->posix->is_in_guise)
+		return;
+	thread->posix->is_in_guise = 0;
+	kernel_guise_leave(&thread->posix->guise);
+}
+
+int sim_count_in_mpi(const struct sim_rank *rank, const char *last, const char **name)
+{
+	const struct sim *sim = the_sim;
+	const struct sim_thread *thread;
+	size_t cursor = 0;
+	int n = 0, order;
+
+	while (sim->posix && (thread = table_next(&sim->posix->threads, &cursor))) {
+		if (thread->rank != rank || !thread->call ||
+		    strcmp(thread->call, last) <= 0)
+			continue;
+		order = n ? strcmp(thread->call, *name) : -1;
+		if (order < 0)
+			*name = thread->call;
+		if (order <= 0)
+			n = order < 0 ? 1 : n + 1;
+	}
+	return n;
 }
 
 #define WORDS(type)                                                                      \
@@ -58,8 +118,7 @@ struct sim_thread *sim_enter_mpi(const char *name)
                                                                                          \
 		before;                                                                  \
 		SIM_YIELDS(ret = PMPI_##name(a, b, c, d, e, f, g, h, i, j, k, l, m, n)); \
-		if (caller)                                                              \
-			caller->call = NULL;                                             \
+		sim_leave_mpi(caller);                                                   \
 		after;                                                                   \
 		return ret;                                                              \
 	}
@@ -96,6 +155,7 @@ MAIN(File_write_all) MAIN(File_write_all_begin) MAIN(File_write_all_end)
 MAIN(File_write_at) MAIN(File_write_at_all) MAIN(File_write_at_all_begin)
 MAIN(File_write_at_all_end) MAIN(File_write_ordered) MAIN(File_write_ordered_begin)
 MAIN(File_write_ordered_end) MAIN(File_write_shared) MAIN(Gather) MAIN(Gatherv)
+MAIN(Group_rank)
 MAIN(Get)
 MAIN(Get_accumulate) MAKE_SOMEHOW(Graph_create, f) MAIN(Iallgather) MAIN(Iallgatherv)
 MAIN(Iallreduce) MAIN(Ialltoall) MAIN(Ialltoallv) MAIN(Ialltoallw) MAIN(Ibarrier)
@@ -138,7 +198,6 @@ int MPI_Probe(WORDS(long))
 	}
 	if (ret == 0)
 		SIM_YIELDS(ret = PMPI_Probe(a, b, c, d, e, f, g, h, i, j, k, l, m, n));
-	if (caller)
-		caller->call = NULL;
+	sim_leave_mpi(caller);
 	return ret;
 }

@@ -105,6 +105,8 @@ static struct sim_thread *make_posix(struct sim_thread *thread, const void *call
 	struct posix_thread *posix = orr_alloc(sizeof(*posix));
 
 	posix->rank = posix_rank(1);
+	if (!sim_get()->in_kernel && sim_is_main())
+		posix->rank->main = sg_actor_self();
 	posix->locals = caller ? locals_new(caller) : NULL;
 	posix->rounding = sim_get()->in_kernel ? FE_TONEAREST : fegetround();
 	thread->posix = posix;
@@ -168,6 +170,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 
 void pthreads_begin(struct sim_thread *thread)
 {
+	if (!thread->posix->is_closer)
+		kernel_thread_begins();
 	errno = 0;
 	sim_enter_modes(LC_GLOBAL_LOCALE, thread->posix->rounding);
 	locals_begin(thread->posix->locals);

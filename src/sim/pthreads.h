@@ -29,8 +29,10 @@ struct posix_exit {
 /* Of a thread of the application that is no main. */
 struct posix_thread {
 	struct posix_rank *rank;
-	struct locals *locals; /* or NULL */
-	jmp_buf bottom;        /* of its stack: where it is killed */
+	struct locals *locals;     /* or NULL */
+	jmp_buf bottom;            /* of its stack: where it is killed */
+	struct kernel_guise guise; /* while it calls MPI for its main */
+	int is_in_guise;
 	struct posix_cleanup *cleanups;
 	struct posix_exit *exits, *last_exits;
 	struct waiters *waiters; /* among which it may be cancelled now, */

@@ -178,6 +178,17 @@ static void describe_main(const struct sim_thread *thread, int rank)
 		thread->call ? thread->call : "a function outside the library");
 }
 
+/* Its other threads, by the functions of MPI that they are in. */
+static void describe_threads(const struct sim_rank *rank, int place)
+{
+	const char *last = "", *next;
+	int n;
+
+	for (next = last; (n = sim_count_in_mpi(rank, last, &next)) > 0; last = next)
+		fprintf(stderr, "[orrery][rank %d] %d of its threads %s in %s\n", place,
+			n, n == 1 ? "waits" : "wait", next);
+}
+
 /* A rank on which the library runs. */
 static void describe(struct plat *plat)
 {
@@ -204,6 +215,8 @@ static void describe(struct plat *plat)
 			"in MPI's: let it wait there first (starpu_mpi_wait_for_all(), "
 			"starpu_mpi_barrier()), or use --transport routes\n",
 			rank);
+	if (plat->opener)
+		describe_threads(plat->opener->rank, rank);
 	stuck_describe(plat->node, say, plat);
 }
 
@@ -211,6 +224,12 @@ static void describe(struct plat *plat)
 static int is_outside(const struct sim_thread *thread)
 {
 	return !thread->rank->node;
+}
+
+static void describe_outside(const struct sim_thread *thread, int rank)
+{
+	describe_main(thread, rank);
+	describe_threads(thread->rank, rank);
 }
 
 static int count_ranks(const struct sim *sim)
@@ -231,8 +250,8 @@ static void describe_all(const struct sim *sim)
 			describe(plat);
 	for (struct sim_thread *thread = sim->first_main; thread; thread = thread->next)
 		if (is_outside(thread) && n++ < REPORT_RANKS)
-			describe_main(thread,
-				      thread->rank->place - (thread->rank->place > 0));
+			describe_outside(thread,
+					 thread->rank->place - (thread->rank->place > 0));
 }
 
 static void list(const char *what, const char *why)

@@ -199,9 +199,9 @@ struct sim_thread {
 	struct sim_rank *rank;
 	sg_sem_t sem; /* the thread blocks on it; may be released in vain */
 	struct looks looks;
-	int is_main;                    /* an SMPI actor, which may call MPI */
+	int is_main;                    /* the SMPI actor of its rank */
 	struct sim_thread *prev, *next; /* mains: in sim->first_main..last_main */
-	const char *call;               /* mains: the function of MPI that it is in */
+	const char *call;               /* the function of MPI that it is in */
 	int is_transport;               /* transport "mpi" is calling MPI for it */
 	int is_napping;                 /* between two polls in vain */
 	struct plat_caller caller;
@@ -283,7 +283,7 @@ void sim_wake_later(struct sim_thread *thread);
 struct sim_thread *sim_thread_self(void);
 /* The rank of whatever runs; in kernel context, NULL where it belongs to none. */
 struct sim_rank *sim_rank_self(void);
-/* Is the caller the main of a rank, which may call MPI, and has it no open node? */
+/* Is the caller the main of a rank, and has it no open node? */
 int sim_is_main(void);
 int sim_is_plain_main(void);
 /* Which thread of the process the caller is. */
@@ -292,12 +292,19 @@ uintptr_t sim_this_thread(void);
 int sim_is_stranger(void);
 /* End the program with a message when the caller may not call MPI's function name. */
 void sim_check_main(const char *name);
+/* Only with a callback or a kernel. */
+void sim_check_thread(const char *name);
 /* A main, NULL: one that nobody knows, has looked for messages of its own.  Under
  * transport "mpi" SMPI's looks take no time, since the library looks whenever it polls;
  * the program's do when nothing was found, and messages go on meanwhile. */
 void sim_looked(struct sim_thread *thread, int found);
-/* The same, and remember where the main is.  NULL, or who leaves by call = NULL. */
+/* The same, and remember where the thread is; one that is no main is its main to SMPI
+ * until it leaves.  NULL, or who leaves. */
 struct sim_thread *sim_enter_mpi(const char *name);
+void sim_leave_mpi(struct sim_thread *thread);
+/* How many threads of a rank are in the function of MPI whose name is the next behind
+ * last. */
+int sim_count_in_mpi(const struct sim_rank *rank, const char *last, const char **name);
 /* mpi_calls.c: a call with this result has made communicators of the one that is parent,
  * 0 where its members are not all who call, and has given the rank what is at made; the
  * one at comm is about to be freed. */

@@ -25,7 +25,7 @@
 /*
  * threads.c - threads of the application: the mains of the ranks, and actors beside them.
  *
- * A thread finds the node of its rank as main does, and may call the library but not MPI.
+ * A thread finds the node of its rank as main does, and may call the library and MPI.
  * It is a daemon of the simulation: what is left when all mains have returned ends, as
  * threads do when their process exits.
  */
@@ -110,6 +110,8 @@ static void on_main_exit(int failed, void *arg)
 	leave_stack(thread);
 	posix_values_drop(&thread->specifics.posix);
 	specifics_clear(thread->rank, &thread->specifics);
+	if (thread->rank->posix)
+		thread->rank->posix->main = NULL;
 	unlink_main(sim_get(), thread);
 	leave_nodes(thread);
 	/* Signals come behind this, too. */
@@ -206,8 +208,10 @@ static void be_killed(void)
 	struct sim_thread *thread =
 		sim_get()->in_kernel ? NULL : sg_actor_self_get_data();
 
-	if (thread && thread->posix)
-		longjmp(thread->posix->bottom, 1);
+	if (!thread || !thread->posix)
+		return;
+	sim_leave_mpi(thread);
+	longjmp(thread->posix->bottom, 1);
 }
 
 void sim_come_back(struct sim_yield *yield)

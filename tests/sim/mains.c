@@ -20,6 +20,10 @@ static void act(const char *place)
 		return;
 	if (!strcmp(what, "send"))
 		MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+	if (!strcmp(what, "receive"))
+		MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (!strcmp(what, "finalize"))
+		MPI_Finalize();
 	if (!strcmp(what, "barrier"))
 		MPI_Barrier(MPI_COMM_WORLD);
 	if (!strcmp(what, "exit"))
@@ -66,6 +70,12 @@ static void *wait_long(void *arg)
 	return arg;
 }
 
+static void *meet(void *arg)
+{
+	MPI_Barrier(MPI_COMM_WORLD);
+	return arg;
+}
+
 static struct starpu_codelet codelet = {
 	.cpu_funcs = {kernel}, .name = "acting", .flags = STARPU_CODELET_SIMGRID_EXECUTE};
 
@@ -75,6 +85,10 @@ int main(int argc, char **argv)
 
 	what = argc > 2 ? argv[1] : "";
 	where = argc > 2 ? argv[2] : "";
+	if (!strcmp(what, "early")) {
+		STARPU_PTHREAD_CREATE(&acting, NULL, meet, NULL);
+		STARPU_PTHREAD_JOIN(acting, NULL);
+	}
 	MPI_Init(&argc, &argv);
 	/* It waits until the library is there. */
 	STARPU_PTHREAD_CREATE(&acting, NULL, thread, NULL);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
-"""What only the main of a simulated rank may do is refused elsewhere, by name."""
+"""What only the main of a simulated rank, or only threads, may do is refused elsewhere, by name."""
 import os
 import subprocess
 import sys
@@ -15,9 +15,12 @@ PROGRAM = os.path.join(BUILD, "tests", "sim", "mains-sim")
 CASES = [
     ("send", "kernel", 1, "MPI_Send: called in a callback or a kernel"),
     ("send", "callback", 1, "MPI_Send: called in a callback or a kernel"),
-    ("send", "thread", 1, "MPI_Send: called in a thread"),
+    ("send", "thread", 0, ""),
+    ("receive", "thread", 3, "[rank 1] 1 of its threads waits in MPI_Recv"),
     ("barrier", "kernel", 1, "MPI_Barrier: called in a callback or a kernel"),
-    ("barrier", "thread", 1, "MPI_Barrier: called in a thread"),
+    ("barrier", "thread", 0, ""),
+    ("finalize", "thread", 1, "MPI_Finalize: called in a thread: in simulation the main"),
+    ("early", "main", 1, "MPI_Barrier: called in a thread before the main of its rank"),
     ("exit", "kernel", 5, "exit(5) in a callback, a kernel or a thread"),
     ("exit", "callback", 5, "exit(5) in a callback, a kernel or a thread"),
     ("exit", "thread", 5, "exit(5) in a callback, a kernel or a thread"),
