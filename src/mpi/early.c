@@ -254,7 +254,7 @@ static int take_all_in(struct mpi *mpi)
 		heap_push(without_room, &early->order, (double)early->head.bytes);
 	}
 	if (count > 0)
-		orr_next(&mpi->engine.nevents);
+		engine_happened(&mpi->engine);
 	return count;
 }
 

@@ -322,7 +322,7 @@ static void engine_deliver(struct net *net, int peer, const void *head, size_t h
 	engine_tell_message(mpi, EVENT_MESSAGE_RECEIVED, peer, wire.kind, body_bytes);
 	engine_lock(&mpi->engine);
 	if (standstill_receives(&mpi->standstill, wire.kind))
-		orr_next(&mpi->engine.nevents);
+		engine_happened(&mpi->engine);
 	switch ((enum wire_kind)wire.kind) {
 	case WIRE_EAGER:
 		ORR_ASSERT(body_bytes == wire.bytes);
@@ -569,7 +569,7 @@ static void request_acquired(struct acquire *acquire)
 		payload_of_receive(&request->payload, request_handle(request),
 				   (unsigned)request->acquire.memory);
 	engine_lock(engine);
-	orr_next(&engine->nevents);
+	engine_happened(engine);
 	request_move(request, REQUEST_READY);
 	if (request->kind == REQUEST_SEND)
 		is_over = send_ready(request);
@@ -640,7 +640,9 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 	request->callback = post->callback;
 	request->arg = post->arg;
 	request->acquire.by = &by;
-	request->acquire.memory = ACQUIRE_MAIN_MEMORY;
+	request->acquire.memory = mpi->node->nmains > 1 || mpi->net->memories
+					  ? ACQUIRE_MAIN_MEMORY
+					  : (int)STARPU_MAIN_RAM;
 	request_move(request, REQUEST_TURN);
 	mpi->engine.nposted++;
 	orr_add(&mpi->engine.npending, 1);

@@ -60,10 +60,11 @@ struct engine {
 	int nflying;    /* atomic: messages and bulk transfers that the transport owns */
 	const void *only_thread; /* that may poll; NULL: any */
 	int is_asleep;           /* atomic: nobody polls before the next kick */
-	int npending;            /* atomic: requests, until their callback has run */
-	unsigned long nposted;   /* requests ever */
-	double flying_s;  /* since when there is any, as far as it is told; or -1 */
-	uint64_t nevents; /* orr_next(): anything that happened, for the watchdog */
+	int npending; /* atomic, changed with the lock held: requests, until their
+		       * callback has run */
+	unsigned long nposted; /* requests ever */
+	double flying_s;       /* since when there is any, as far as it is told; or -1 */
+	uint64_t nevents;      /* anything that happened, for the watchdog; orr_count() */
 	struct pending_waiter *waiters;
 	struct table sent_to; /* peers that were sent small transfers */
 	/* A send that nobody waits for ends with a copy of its value beside the head,
@@ -139,6 +140,12 @@ unsigned long engine_signature(struct mpi *mpi);
 static inline void engine_lock(struct engine *engine)
 {
 	orr_lock(&engine->lock);
+}
+
+/* Something that the watchdog is to see; the engine is locked. */
+static inline void engine_happened(struct engine *engine)
+{
+	orr_note(&engine->nevents, engine->nevents + 1);
 }
 
 /* Unlock, and do what was noted. */

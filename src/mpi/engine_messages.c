@@ -23,7 +23,7 @@ static void parcel_left(struct mpi *mpi, struct parcel *parcel)
 
 	engine_flies(mpi, -1);
 	if (standstill_has_sent(&mpi->standstill, parcel->message.head[0]))
-		orr_next(&engine->nevents);
+		engine_happened(engine);
 	if (parcel->outgoing.mark == PARCEL_COMPLETES) {
 		parcel->request->message = NULL;
 		finish_moved(mpi, parcel->request);

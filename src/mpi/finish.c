@@ -76,6 +76,14 @@ int finish_copied(struct mpi *mpi, struct request *request)
 
 /* ---- the end of one request ------------------------------------------ */
 
+/* Nobody holds it; the engine is locked. */
+static void forget(struct engine *engine, struct request *request)
+{
+	list_remove(&request->link);
+	request->mpi = NULL; /* Who kept it is told so, until it is taken for another. */
+	pool_put(&engine->requests, request);
+}
+
 /* mark: of the same word, set in the same step. */
 static void drop(struct request *request, int mark)
 {
@@ -85,43 +93,43 @@ static void drop(struct request *request, int mark)
 		return;
 	payload_free(&request->payload);
 	engine_lock(engine);
-	list_remove(&request->link);
-	request->mpi = NULL; /* Who kept it is told so, until it is taken for another. */
-	pool_put(&engine->requests, request);
+	forget(engine, request);
 	engine_unlock(engine);
 }
 
-/* Since the count was 0, who waited for that request may have posted another and wait for
- * all of them: whoever ends that one wakes him. */
-static void wake_waiters(struct mpi *mpi)
+/* One less is pending; the engine is locked.  Returns whom to wake. */
+static struct pending_waiter *count_down(struct engine *engine)
 {
-	struct engine *engine = &mpi->engine;
-	struct pending_waiter *waiter = NULL, *next;
+	int npending = orr_load(&engine->npending) - 1;
+	struct pending_waiter *waiters = engine->waiters;
 
-	engine_lock(engine);
-	if (orr_load(&engine->npending) == 0) {
-		waiter = engine->waiters;
-		engine->waiters = NULL;
-	}
-	engine_unlock(engine);
+	orr_store(&engine->npending, npending);
+	if (npending > 0 || !waiters)
+		return NULL;
+	engine->waiters = NULL;
+	return waiters;
+}
+
+static void wake(struct mpi *mpi, struct pending_waiter *waiter)
+{
+	struct pending_waiter *next;
+
 	for (; waiter; waiter = next) {
 		next = waiter->next;
 		plat_gate_open(mpi->node->plat, &waiter->gate);
 	}
 }
 
-static void count_down(struct mpi *mpi)
-{
-	if (orr_add(&mpi->engine.npending, -1) == 0)
-		wake_waiters(mpi);
-}
-
 void finish_let_go(struct request *request)
 {
 	struct mpi *mpi = request->mpi;
+	struct pending_waiter *waiters;
 
 	drop(request, 0);
-	count_down(mpi);
+	engine_lock(&mpi->engine);
+	waiters = count_down(&mpi->engine);
+	engine_unlock(&mpi->engine);
+	wake(mpi, waiters);
 }
 
 /* The callback has run.  The count comes before the gate, so that who waited for the
@@ -129,17 +137,28 @@ void finish_let_go(struct request *request)
 static void end(struct request *request)
 {
 	struct mpi *mpi = request->mpi;
-	int is_last;
+	struct engine *engine = &mpi->engine;
+	/* Others come to hold it before it is released, and nobody for the application.
+	 */
+	int is_ours =
+		!request->is_waited && orr_load(&request->holders) == REQUEST_HOLDER;
+	struct pending_waiter *waiters;
 
 	request_end(request);
-	is_last = orr_add(&mpi->engine.npending, -1) == 0;
-	if (request->is_waited) {
+	if (is_ours)
+		payload_free(&request->payload);
+	engine_lock(engine);
+	waiters = count_down(engine);
+	if (is_ours)
+		forget(engine, request);
+	engine_unlock(engine);
+	if (!is_ours && request->is_waited) {
 		orr_add(&request->holders, REQUEST_IS_ENDED);
 		plat_gate_open(mpi->node->plat, &request->gate);
 	}
-	drop(request, 0);
-	if (is_last)
-		wake_waiters(mpi);
+	if (!is_ours)
+		drop(request, 0);
+	wake(mpi, waiters);
 }
 
 /* From a send of this node, which is over then. */

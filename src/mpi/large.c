@@ -203,7 +203,7 @@ static void get_done(struct net_bulk *bulk)
 	}
 	check(half, bulk->status);
 	engine_flies(mpi, -1);
-	orr_next(&mpi->engine.nevents);
+	engine_happened(&mpi->engine);
 	give_key(large, bulk->key);
 	large->nmoving--;
 	large->moving_bytes -= layout_bytes(&bulk->layout);
@@ -450,7 +450,7 @@ static void put_done(struct net_bulk *bulk)
 	engine_lock(&mpi->engine);
 	check(half, bulk->status);
 	engine_flies(mpi, -1);
-	orr_next(&mpi->engine.nevents);
+	engine_happened(&mpi->engine);
 	remove_moving(half);
 	mpi->engine.large.nputs--;
 	mpi->engine.large.put_bytes -= layout_bytes(&bulk->layout);
@@ -555,7 +555,7 @@ static void push_done(struct net_bulk *bulk)
 
 	engine_lock(&mpi->engine);
 	check(half, bulk->status);
-	orr_next(&mpi->engine.nevents);
+	engine_happened(&mpi->engine);
 	large->has_pushed = 0;
 	pool_put(&large->halves, half);
 	finish_moved(mpi, request);
@@ -584,7 +584,7 @@ void large_on_taken(struct mpi *mpi, const struct wire_head *head)
 {
 	struct request *request = (struct request *)(uintptr_t)head->sender;
 
-	orr_next(&mpi->engine.nevents);
+	engine_happened(&mpi->engine);
 	ahead_answered(mpi, request);
 	finish_moved(mpi, request);
 }

@@ -10,7 +10,7 @@
 
 enum {
 	MATCH_FIRST_BUCKETS = 64,
-	MATCH_AHEAD = 2,
+	MATCH_AHEAD = 4,
 	MATCH_LINE = ORR_LINE_BYTES / sizeof(void *), /* buckets */
 	MATCH_ROW = 64 /* buckets, those of as many consecutive tags: a page at most */
 };

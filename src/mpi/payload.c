@@ -50,22 +50,31 @@ static int in_described_place(struct payload *payload, starpu_data_handle_t hand
 /* 0: it must be packed: as described, or by its interface. */
 static int in_place(struct payload *payload, starpu_data_handle_t handle, unsigned memory)
 {
+	int is_known, is_carried;
 	struct layout layout;
+	size_t bytes;
 
-	payload->memory = memory;
-	if (!interface_layout(handle, memory, &layout) &&
-	    !in_described_place(payload, handle, &layout)) {
+	is_known = interface_layout(handle, memory, &layout);
+	if (!is_known) {
+		payload->memory = memory;
+		is_known = in_described_place(payload, handle, &layout);
+	}
+	if (!is_known) {
 		payload->is_packed = 1;
 		return 0;
 	}
 	if (payload->is_answered)
 		answer_free(payload->answer);
-	payload->is_answered = 0;
-	payload->place = NULL;
-	payload->bytes = layout_bytes(&layout);
-	if (!payload_is_carried(handle->node, payload->bytes))
+	bytes = layout_bytes(&layout);
+	is_carried = payload_is_carried(handle->node, bytes);
+	/* As a whole: a word that is read when a part of it has just been written makes
+	 * the processor wait until all that was written before has left it. */
+	*payload = (struct payload){.base = is_carried ? layout.base : NULL};
+	payload->bytes = bytes;
+	if (memory != STARPU_MAIN_RAM)
+		payload->memory = memory;
+	if (!is_carried)
 		return 1;
-	payload->base = layout.base;
 	if (!layout_is_flat(&layout) && layout.base) {
 		payload->strided = orr_alloc(sizeof(layout));
 		*payload->strided = layout;

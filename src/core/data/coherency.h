@@ -22,8 +22,19 @@
 int coherency_fetch(struct job *job, unsigned memory);
 /* In a process of one thread: that may be called soon.  The values are near. */
 void coherency_expect(const struct job *job, unsigned memory);
+/*
+ * The same of the one datum of a job, which is locked, where the first main memory has no
+ * limit.  0: a transfer is to come, and one count of job->nfetching is the caller's, who
+ * takes it away with nothing locked, and then calls fetched() when that was the last.
+ * Behind either coherency_serve(), with nothing locked.
+ */
+int coherency_fetch_home(struct job *job);
+void coherency_serve(struct node *node);
 /* Its accesses are over: their copies may leave. */
 void coherency_unpin(struct job *job);
+/* The same of the one datum of a job, which is locked: 1; 0, and nothing is done: more
+ * has to happen than that one user less is counted. */
+int coherency_unpin_home(struct job *job);
 /* Forget the value; free what the runtime allocated when release is set. */
 void coherency_invalidate(starpu_data_handle_t handle, int release);
 /*

@@ -116,6 +116,14 @@ static void prepare(struct job *job, unsigned memory)
 		prepare_one(&job->accesses[i], memory);
 }
 
+/* The datum is locked.  1: the value is there. */
+static inline int use_home(struct access *access, starpu_data_handle_t datum)
+{
+	access->copy = data_home_copy(datum);
+	access->copy->refs++;
+	return coherency_bring(access);
+}
+
 /* Use the copy in a main memory without a limit, where nothing is mapped, and bring the
  * value.  1 when it is there. */
 static inline int fetch_home(struct access *access)
@@ -130,12 +138,29 @@ static inline int fetch_home(struct access *access)
 		access->copy->refs++;
 		buffers_allocate(access->copy);
 	} else {
-		access->copy = data_home_copy(datum);
-		access->copy->refs++;
-		there = coherency_bring(access);
+		there = use_home(access, datum);
 	}
 	orr_unlock(&datum->lock);
 	return there;
+}
+
+int coherency_fetch_home(struct job *job)
+{
+	struct access *access = &job->accesses[0];
+
+	ORR_ASSERT(job->naccesses == 1 && access->mode & STARPU_RW &&
+		   is_booked(job->node, STARPU_MAIN_RAM));
+	access->memory = STARPU_MAIN_RAM;
+	orr_store(&job->nfetching, 2);
+	if (!use_home(access, access->datum))
+		return 0;
+	orr_store(&job->nfetching, 0);
+	return 1;
+}
+
+void coherency_serve(struct node *node)
+{
+	serve_passages(node);
 }
 
 /* The same where there is room for the copy now. */
@@ -416,4 +441,18 @@ void coherency_unpin(struct job *job)
 	if (memory != STARPU_MAIN_RAM)
 		room_serve(node, memory);
 	serve_passages(node);
+}
+
+int coherency_unpin_home(struct job *job)
+{
+	struct access *access = &job->accesses[0];
+	struct copy_state *copy = access->copy;
+
+	if (!copy || copy->datum != access->datum || (access->mode & STARPU_SCRATCH) ||
+	    (data_flags(access->datum) & DATUM_WRITES_THROUGH) || !copy_is_own(copy) ||
+	    !is_booked(job->node, STARPU_MAIN_RAM))
+		return 0;
+	copy_unuse(copy, access);
+	access->copy = NULL;
+	return 1;
 }

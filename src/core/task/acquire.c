@@ -103,6 +103,37 @@ static void prepare(struct node *node, struct acquire *acquire,
 	job_move(job, JOB_BLOCKED);
 }
 
+/* Nothing has to be looked at but the datum and its copy in the first main memory. */
+static int is_plain(const struct acquire *acquire, unsigned flags)
+{
+	const struct node *node = acquire->access.job->node;
+
+	return acquire->memory == STARPU_MAIN_RAM && acquire->by->is_quiet &&
+	       !acquire->counted && node->memories[STARPU_MAIN_RAM].is_booked &&
+	       (flags & (DATUM_SEQUENTIAL | DATUM_OUTDATED | DATUM_VIEWS)) ==
+		       DATUM_SEQUENTIAL;
+}
+
+/* What acquire_start(), acquire_ready() and acquire_fetch() do, with the datum locked
+ * once. */
+static void start_plain(struct acquire *acquire)
+{
+	struct job *job = acquire_job(acquire);
+	struct node *node = job->node;
+	struct ready ready = {0};
+	enum deps_begun begun = deps_submit_home(job, &ready);
+
+	if (begun == DEPS_WAITS)
+		job_satisfy(job, &ready);
+	ready_run(node, &ready);
+	if (begun == DEPS_WAITS)
+		return;
+	job_move(job, JOB_READY);
+	job_move(job, JOB_FETCHING);
+	if (begun == DEPS_IS_THERE || orr_add(&job->nfetching, -1) == 0)
+		acquire_fetched(job, NULL);
+}
+
 void acquire_start(struct node *node, struct acquire *acquire,
 		   starpu_data_handle_t handle, unsigned mode, int sequential)
 {
@@ -110,6 +141,10 @@ void acquire_start(struct node *node, struct acquire *acquire,
 	struct job *job = acquire_job(acquire);
 
 	prepare(node, acquire, handle, mode);
+	if (sequential && is_plain(acquire, data_flags(handle))) {
+		start_plain(acquire);
+		return;
+	}
 	if (acquire->counted)
 		orr_add(&node->others_submitted, 1);
 	sequential = sequential && (data_flags(handle) & DATUM_SEQUENTIAL);
@@ -169,8 +204,10 @@ void acquire_release(struct acquire *acquire)
 	job_move(job, JOB_DONE);
 	if (node->commons) /* Nobody else changes what that looks at. */
 		deps_expect_release(job);
-	coherency_unpin(job);
-	deps_release(job, &ready);
+	if (!deps_release_home(job, &ready)) {
+		coherency_unpin(job);
+		deps_release(job, &ready);
+	}
 	/* The owner may use the struct again from here on. */
 	callback_run(node, &ready);
 }

@@ -21,7 +21,8 @@ struct acquire;
 /* Who acquires; constant. */
 struct acquirer {
 	void (*acquired)(struct acquire *acquire);
-	/* Its turn has come, the copy not yet: may change memory.  NULL: nothing. */
+	/* Its turn has come, the copy not yet: may change memory.  Of a quiet one that
+	 * asks for the first main memory it may be left out.  NULL: nothing. */
 	void (*granted)(struct acquire *acquire);
 	const char *what; /* for messages; or NULL */
 	int is_quiet;     /* neither calls anything of the application's */

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "core/bound/graph.h"
+#include "core/data/coherency.h"
 #include "core/data/copies.h"
 #include "core/data/data_ops.h"
 #include "core/data/duplicate.h"
@@ -371,6 +372,14 @@ void deps_settle(const struct job *job, int sequential)
 	}
 }
 
+static inline void tell_submission(struct job *job)
+{
+	if (orr_load(&job->node->is_bounding))
+		graph_accesses(job);
+	if (events_want(&job->node->events, EVENT_TASK_USES))
+		task_tell_uses(job);
+}
+
 void deps_submit(struct job *job, int sequential, struct ready *ready)
 {
 	struct access *access = &job->accesses[0];
@@ -378,10 +387,7 @@ void deps_submit(struct job *job, int sequential, struct ready *ready)
 	if (!sequential)
 		for (int i = 0; i < job->naccesses; i++)
 			job->accesses[i].mode |= ACCESS_UNORDERED;
-	if (orr_load(&job->node->is_bounding))
-		graph_accesses(job);
-	if (events_want(&job->node->events, EVENT_TASK_USES))
-		task_tell_uses(job);
+	tell_submission(job);
 	if (job->naccesses != 1 || access->state != ACCESS_NEW) {
 		submit_all(job, ready);
 		return;
@@ -390,6 +396,25 @@ void deps_submit(struct job *job, int sequential, struct ready *ready)
 	orr_lock(&access->datum->lock);
 	enqueue(access, ready);
 	orr_unlock(&access->datum->lock);
+}
+
+enum deps_begun deps_submit_home(struct job *job, struct ready *ready)
+{
+	struct access *access = &job->accesses[0];
+	enum deps_begun begun = DEPS_WAITS;
+
+	tell_submission(job);
+	orr_lock(&access->datum->lock);
+	enqueue(access, ready);
+	/* The datum is all that it can wait for: with that locked the count is ours. */
+	if (access->state == ACCESS_GRANTED && orr_load(&job->missing) == 1) {
+		orr_store(&job->missing, 0);
+		begun = coherency_fetch_home(job) ? DEPS_IS_THERE : DEPS_FETCHES;
+	}
+	orr_unlock(&access->datum->lock);
+	if (begun != DEPS_WAITS)
+		coherency_serve(job->node);
+	return begun;
 }
 
 /* A value that is still to be written, even if no writer stands before us in the queue.
@@ -476,17 +501,12 @@ static void tell_idle(starpu_data_handle_t datum, const struct idle *idle)
 		idle->call(datum);
 }
 
-static void release(struct access *access, struct access **woken, struct ready *ready)
+/* The datum is locked. */
+static inline void give_back(struct access *access, struct data_body *body,
+			     struct access **woken, struct ready *ready)
 {
 	starpu_data_handle_t datum = access->datum;
-	struct data_body *body;
-	struct idle idle = {0};
 
-	if (access->state == ACCESS_RELEASED ||
-	    (access->state == ACCESS_SKIPPED && !is_scratch(access)))
-		return;
-	body = data_body(datum);
-	orr_lock(&datum->lock);
 	if (access->state == ACCESS_GRANTED) {
 		exclusion_drop(body, access);
 		if (takes_turn(access) && --body->nactive == 0) {
@@ -503,6 +523,20 @@ static void release(struct access *access, struct access **woken, struct ready *
 			exclusion_wake(body, woken);
 	}
 	access->state = ACCESS_RELEASED;
+}
+
+static void release(struct access *access, struct access **woken, struct ready *ready)
+{
+	starpu_data_handle_t datum = access->datum;
+	struct data_body *body;
+	struct idle idle = {0};
+
+	if (access->state == ACCESS_RELEASED ||
+	    (access->state == ACCESS_SKIPPED && !is_scratch(access)))
+		return;
+	body = data_body(datum);
+	orr_lock(&datum->lock);
+	give_back(access, body, woken, ready);
 	leave(datum, body, &idle);
 	orr_unlock(&datum->lock);
 	tell_idle(datum, &idle);
@@ -664,6 +698,31 @@ void deps_release(struct job *job, struct ready *ready)
 		release(&job->accesses[i], &woken, ready);
 	if (woken)
 		exclusion_retry(woken, ready);
+}
+
+int deps_release_home(struct job *job, struct ready *ready)
+{
+	struct access *access = &job->accesses[0], *woken = NULL;
+	starpu_data_handle_t datum = access->datum;
+	struct data_body *body = datum->body;
+	struct idle idle = {0};
+
+	ORR_ASSERT(job->naccesses == 1);
+	if (access->state != ACCESS_GRANTED)
+		return 0;
+	orr_lock(&datum->lock);
+	if (!coherency_unpin_home(job)) {
+		orr_unlock(&datum->lock);
+		return 0;
+	}
+	give_back(access, body, &woken, ready);
+	leave(datum, body, &idle);
+	orr_unlock(&datum->lock);
+	coherency_serve(job->node);
+	tell_idle(datum, &idle);
+	if (woken)
+		exclusion_retry(woken, ready);
+	return 1;
 }
 
 /* Would anybody hear that a reader has gone?  Its datum is locked. */

@@ -33,6 +33,13 @@ void deps_submit(struct job *job, int sequential, struct ready *ready);
 int deps_put_off_wiping(starpu_data_handle_t datum);
 /* It is made, for who is to see all that wait.  The datum is locked. */
 void deps_line_up(starpu_data_handle_t datum);
+/*
+ * With job_satisfy() and coherency_fetch(), in one hold of the lock, of a job with one
+ * access that waits for nothing besides, and fetches to the first main memory, which has
+ * no limit.  DEPS_WAITS: not its turn, and that is all that has happened.
+ */
+enum deps_begun { DEPS_WAITS, DEPS_FETCHES, DEPS_IS_THERE };
+enum deps_begun deps_submit_home(struct job *job, struct ready *ready);
 /* For a job with one access: 1 when it has turn and datum at once, else nothing is left
  * behind.  Jobs that may start now are appended to ready. */
 int deps_try(struct job *job, struct ready *ready);
@@ -69,6 +76,9 @@ static inline void deps_expect_data(const struct job *job)
 
 /* Give the accesses back; jobs that may start now are appended to ready. */
 void deps_release(struct job *job, struct ready *ready);
+/* With coherency_unpin(), of one datum in one hold of its lock: 1; 0, and nothing is
+ * done: that is not all there is to do. */
+int deps_release_home(struct job *job, struct ready *ready);
 /* Give back the one datum that job reads, unless somebody waits for that, or copies are
  * to be seen to: 1, else 0.  Nothing else starts, and nothing is called. */
 int deps_release_unheard(struct job *job);
