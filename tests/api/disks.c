@@ -384,6 +384,30 @@ static void send_and_fetch(struct starpu_disk_ops *ops, void *parameter)
 		starpu_shutdown();
 }
 
+/* Whoever shuts down without having waited for them. */
+static void parts_on_their_way_are_waited_for(void)
+{
+	static const struct starpu_data_filter halves = {
+		.filter_func = starpu_vector_filter_block, .nchildren = 2};
+	starpu_data_handle_t handle, parts[2];
+	int *x = calloc(N, sizeof(*x)), node;
+
+	start();
+	node = starpu_disk_register(&starpu_disk_unistd_ops, directory, -1);
+	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)x, N,
+				    sizeof(*x));
+	starpu_data_partition_plan(handle, (struct starpu_data_filter *)&halves, parts);
+	CLAIM_EQ(starpu_data_acquire_on_node(handle, node, STARPU_RW), 0);
+	starpu_data_release_on_node(handle, node);
+	for (int i = 0; i < 2; i++)
+		CLAIM_EQ(starpu_task_insert(&vectors, STARPU_RW, parts[i], 0), 0);
+	starpu_data_partition_clean(handle, 2, parts);
+	starpu_data_unregister_submit(handle);
+	stop();
+	CLAIM(x[0] == 7 && x[N - 1] == 7);
+	free(x);
+}
+
 static void own_interfaces_go_there(void)
 {
 	send_and_fetch(&starpu_disk_unistd_ops, NULL);
@@ -538,6 +562,7 @@ static const struct claim claims[] = {
 	{"files, with descriptors", files_of_descriptors},
 	{"files, past the cache", files_past_the_cache},
 	{"parts of a matrix lie in the file", parts_lie_in_the_file},
+	{"parts on their way are waited for", parts_on_their_way_are_waited_for},
 	{"interfaces of the application's go there", own_interfaces_go_there},
 	{"a driver of the application's works", own_drivers_work},
 	{"small objects share a file", small_objects_share_a_file},

@@ -502,6 +502,24 @@ static void workers_have_a_harmonic_mean(void)
 	starpu_shutdown();
 }
 
+/* Nor does anybody look at it later: its memory may be somebody else's. */
+static void what_cannot_be_loaded_is_forgotten(void)
+{
+	struct starpu_perfmodel read, after;
+
+	start();
+	for (int i = 0; i < 2; i++) {
+		read = (struct starpu_perfmodel){.type = STARPU_PERFMODEL_INVALID};
+		CLAIM(i ? starpu_perfmodel_load_symbol("nothing", &read)
+			: starpu_perfmodel_load_file("/nowhere/nothing", &read));
+		CLAIM(!read.state && !read.is_loaded);
+		memset(&read, 0x55, sizeof(read));
+	}
+	starpu_shutdown();
+	memset(&after, 0x55, sizeof(after));
+	CLAIM_EQ(memcmp(&read, &after, sizeof(after)), 0);
+}
+
 static const struct claim claims[] = {
 	{"workers have a harmonic mean", workers_have_a_harmonic_mean},
 	{"a function by devices wins", a_function_by_devices_wins},
@@ -512,6 +530,7 @@ static const struct claim claims[] = {
 	{"models stay in their directory", models_stay_in_their_directory},
 	{"what nobody measures is refused", what_nobody_measures_is_refused},
 	{"models without symbols leave nothing", models_without_symbols_leave_nothing},
+	{"what cannot be loaded is forgotten", what_cannot_be_loaded_is_forgotten},
 	{"models are read without starpu_init()", models_without_workers},
 	{"the next estimate sees what was measured", measurements_are_seen},
 	{"devices that differ learn apart", devices_learn_apart},

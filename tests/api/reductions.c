@@ -334,6 +334,29 @@ static void one_task_contributes_to_many(void)
 }
 
 /* A codelet of updates serves contributions, too; so does a list of modes of the task. */
+/* Also of a codelet of updates that says nothing of what is beside them. */
+static void one_of_the_modes_comes_from_the_call(void)
+{
+	struct starpu_codelet half = twice;
+	long x[NVALUES] = {0, FAR}, y[NVALUES] = {0, FAR};
+	starpu_data_handle_t h, other;
+
+	start(2);
+	h = reduced(x);
+	other = reduced(y);
+	half.modes[0] = STARPU_RW | STARPU_COMMUTE;
+	half.modes[1] = (enum starpu_data_access_mode)0;
+	for (int i = 0; i < 2; i++)
+		CLAIM_EQ(starpu_task_insert(&half, STARPU_REDUX, h, STARPU_RW, other,
+					    STARPU_CL_ARGS_NFREE, (void *)(intptr_t)3,
+					    (size_t)0, 0),
+			 0);
+	starpu_data_unregister(h);
+	starpu_data_unregister(other);
+	CLAIM(x[0] == 6 && y[0] == 6);
+	starpu_shutdown();
+}
+
 static void modes_come_from_the_call(void)
 {
 	struct starpu_codelet any = contribute, both = contribute;
@@ -531,6 +554,8 @@ int main(void)
 		{"what nobody wrote is neutral", what_nobody_wrote_is_neutral},
 		{"one task contributes to many", one_task_contributes_to_many},
 		{"modes come from the call", modes_come_from_the_call},
+		{"one of the modes comes from the call",
+		 one_of_the_modes_comes_from_the_call},
 		{"copies have their modes", copies_have_their_modes},
 		{"arguments reach the codelets", arguments_reach_the_codelets},
 		{"out of order they update", out_of_order_they_update},

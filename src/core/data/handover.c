@@ -166,6 +166,8 @@ static void finish(struct handover *handover, struct ready *ready)
 		callback_call(node, NULL, wish.callback, wish.arg);
 	if (wish.gate)
 		plat_gate_open(node->plat, wish.gate);
+	/* Before its end is counted: who waits until none is ready waits for these. */
+	ready_run(node, ready);
 	node_ended(node);
 }
 

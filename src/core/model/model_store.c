@@ -584,8 +584,8 @@ void model_absent(const struct node *node, enum starpu_worker_archtype type,
 	sampling_absent(node_knobs(node), symbol, hosts[0], text, bytes);
 }
 
-int model_attach(struct node *node, struct starpu_perfmodel *model, const char *symbol,
-		 const char *path)
+static int attach(struct node *node, struct starpu_perfmodel *model, const char *symbol,
+		  const char *path)
 {
 	struct _starpu_perfmodel_state *state = model_state(node, model);
 	struct model_store *store = node->settings->models;
@@ -613,6 +613,18 @@ int model_attach(struct node *node, struct starpu_perfmodel *model, const char *
 		model->type = model_data_type(&file->data);
 	model->is_loaded = 1;
 	return 0;
+}
+
+/* Nobody unloads what could not be loaded: it may be gone before the node is. */
+int model_attach(struct node *node, struct starpu_perfmodel *model, const char *symbol,
+		 const char *path)
+{
+	int was_known = orr_load_ptr((void **)&model->state) != NULL;
+	int ret = attach(node, model, symbol, path);
+
+	if (ret && !was_known)
+		model_state_drop(node, model);
+	return ret;
 }
 
 void model_save(struct node *node, struct starpu_perfmodel *model)

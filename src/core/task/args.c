@@ -375,11 +375,14 @@ static void set_codelet_mode(struct starpu_codelet *cl, struct starpu_task *task
 	if (i >= cl->nbuffers)
 		return; /* end_build() tells both numbers. */
 	known = STARPU_CODELET_GET_MODE(cl, i);
-	if (!known)
-		STARPU_CODELET_SET_MODE(
-			cl, (enum starpu_data_access_mode)local_mode(mode), i);
-	else if (known != mode)
+	if (!known) {
+		mode = local_mode(mode);
+		STARPU_CODELET_SET_MODE(cl, (enum starpu_data_access_mode)mode, i);
+		if (task->dyn_modes) /* settle_mode()'s copy of what is missing here */
+			task->dyn_modes[i] = (enum starpu_data_access_mode)mode;
+	} else if (known != mode) {
 		settle_mode(cl, task, i, mode);
+	}
 }
 
 void args_add_buffer(struct starpu_codelet *cl, struct starpu_task *task, int *allocated,
