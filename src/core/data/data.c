@@ -577,6 +577,16 @@ size_t data_alloc_bytes(starpu_data_handle_t handle)
 	return ops->get_alloc_size ? ops->get_alloc_size(handle) : ops->get_size(handle);
 }
 
+size_t data_agreed_bytes(starpu_data_handle_t handle)
+{
+	const struct starpu_data_interface_ops *ops = handle->ops;
+
+	if (ops->get_max_size)
+		return ops->get_max_size(handle);
+	return (int)ops->interfaceid < STARPU_MAX_INTERFACE_ID ? data_alloc_bytes(handle)
+							       : 0;
+}
+
 size_t data_moved_bytes(starpu_data_handle_t handle)
 {
 	size_t bytes = data_bytes(handle), most = data_alloc_bytes(handle);

@@ -318,6 +318,12 @@ size_t data_moved_bytes(starpu_data_handle_t handle);
 /* Bytes of its memory. */
 size_t data_alloc_bytes(starpu_data_handle_t handle);
 /*
+ * What all ranks know alike, for decisions that they take each for itself.  The size of a
+ * value is not: an interface of the application may tell what this rank's copy holds now,
+ * while a task here changes it.  0: nothing is known.
+ */
+size_t data_agreed_bytes(starpu_data_handle_t handle);
+/*
  * Call one() with the data of the node that have a body, each locked, for messages: data
  * that others have locked are left out, and one() must not lock any.
  */
