@@ -45,9 +45,9 @@ int policy_add(struct policies *policies, policy_chooser func)
  * applications have one size. */
 static size_t bytes_of(starpu_data_handle_t handle)
 {
-	size_t agreed = data_agreed_bytes(handle);
+	long agreed = data_agreed_bytes(handle);
 
-	return agreed > 0 ? agreed : data_bytes(handle);
+	return agreed >= 0 ? (size_t)agreed : data_bytes(handle);
 }
 
 static size_t bytes_of_owner(const struct starpu_data_descr *data, int ndata, int owner)

@@ -577,14 +577,15 @@ size_t data_alloc_bytes(starpu_data_handle_t handle)
 	return ops->get_alloc_size ? ops->get_alloc_size(handle) : ops->get_size(handle);
 }
 
-size_t data_agreed_bytes(starpu_data_handle_t handle)
+long data_agreed_bytes(starpu_data_handle_t handle)
 {
 	const struct starpu_data_interface_ops *ops = handle->ops;
 
 	if (ops->get_max_size)
-		return ops->get_max_size(handle);
-	return (int)ops->interfaceid < STARPU_MAX_INTERFACE_ID ? data_alloc_bytes(handle)
-							       : 0;
+		return (long)ops->get_max_size(handle);
+	if ((int)ops->interfaceid >= STARPU_MAX_INTERFACE_ID)
+		return -1;
+	return (long)data_alloc_bytes(handle);
 }
 
 size_t data_moved_bytes(starpu_data_handle_t handle)
