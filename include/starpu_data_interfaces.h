@@ -160,8 +160,12 @@ struct starpu_data_interface_ops {
 	const struct starpu_data_copy_methods *copy_methods;
 	void *(*handle_to_pointer)(starpu_data_handle_t handle, unsigned node);
 	void *(*to_pointer)(void *data_interface, unsigned node);
+	/* Called when the data's turn has come, by who reads, writes or moves them: it
+	 * may look at what this rank's copy holds now. */
 	size_t (*get_size)(starpu_data_handle_t handle);
 	size_t (*get_alloc_size)(starpu_data_handle_t handle);
+	/* The same on all ranks at any time: what all must decide alike (how
+	 * contributions are reduced, who executes) depends on it. */
 	size_t (*get_max_size)(starpu_data_handle_t handle);
 	uint32_t (*footprint)(starpu_data_handle_t handle);
 	/* The same for what a buffer is like; NULL: as footprint. */

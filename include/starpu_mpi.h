@@ -606,7 +606,9 @@ int starpu_mpi_pre_submit_hook_unregister(void);
  */
 
 #define STARPU_MPI_NODE_SELECTION_CURRENT_POLICY -1
-/** The rank that holds most bytes of the data; the lowest of equals. */
+/** The rank that holds most bytes of the data; the lowest of equals.  Of an interface of
+ * the application that is get_max_size(), the same on all ranks; without it get_size(),
+ * which then must be. */
 #define STARPU_MPI_NODE_SELECTION_MOST_R_DATA 0
 
 /** A rank from the nb_data pieces of data of a task; the same on all ranks. */

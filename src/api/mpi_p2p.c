@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/data/data_ops.h"
 #include "core/task/tags.h"
 #include "core/task/task.h"
 #include "core/worker.h"
@@ -55,6 +56,8 @@ static struct request *start(const char *func, struct post *post, MPI_Comm comm)
 			"%s: nothing is communicated with STARPU_MPI_FAKE_SIZE, so "
 			"nothing can be waited for; use a detached form",
 			func);
+	if (post->kind == REQUEST_RECEIVE)
+		data_pretend_written_submit(mpi->node, post->handle);
 	return NULL;
 }
 

@@ -251,7 +251,8 @@ void cache_clear_received(struct mpi *mpi, starpu_data_handle_t handle)
 /* The next value may come: the memory of a small one stays for it. */
 static void overwrite(struct mpi *mpi, starpu_data_handle_t handle)
 {
-	int keeps = data_bytes(handle) <= SMALL_BYTES && !is_mine(mpi, handle) &&
+	long agreed = data_agreed_bytes(handle);
+	int keeps = agreed >= 0 && agreed <= SMALL_BYTES && !is_mine(mpi, handle) &&
 		    !(data_flags(handle) & DATUM_VIEWS);
 	int is_part = (data_flags(handle) & DATUM_PART) != 0;
 

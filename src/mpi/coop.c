@@ -130,8 +130,12 @@ void coop_forget(struct mpi *mpi, const void *handle)
 
 int coop_wants(struct mpi *mpi, starpu_data_handle_t handle)
 {
-	return mpi->size > 2 && orr_load(&mpi->lasting->use_coop_sends) &&
-	       data_bytes(handle) >= mpi->engine.coop.least_bytes;
+	long agreed;
+
+	if (mpi->size <= 2 || !orr_load(&mpi->lasting->use_coop_sends))
+		return 0;
+	agreed = data_agreed_bytes(handle);
+	return agreed < 0 || (size_t)agreed >= mpi->engine.coop.least_bytes;
 }
 
 static void set_group(struct request *request, const struct group *group)

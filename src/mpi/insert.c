@@ -726,8 +726,13 @@ static struct request *fetch_in_turn(struct insert *insert, const struct fetch *
 			    .what = fetch->what};
 	int source;
 
-	if (insert_holds(insert, 0, fetch->to) || mpi->is_fake)
+	if (insert_holds(insert, 0, fetch->to))
 		return NULL;
+	if (mpi->is_fake) {
+		if (insert->me == fetch->to)
+			data_pretend_written_submit(mpi->node, fetch->handle);
+		return NULL;
+	}
 	source = prepare_source(insert, 0, fetch->to);
 	if (insert->me != source && insert->me != fetch->to)
 		return NULL;

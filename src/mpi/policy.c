@@ -41,6 +41,15 @@ int policy_add(struct policies *policies, policy_chooser func)
 	return -ENOSPC;
 }
 
+/* What ranks may not agree about is still better than nothing: most interfaces of
+ * applications have one size. */
+static size_t bytes_of(starpu_data_handle_t handle)
+{
+	long agreed = data_agreed_bytes(handle);
+
+	return agreed >= 0 ? (size_t)agreed : data_bytes(handle);
+}
+
 static size_t bytes_of_owner(const struct starpu_data_descr *data, int ndata, int owner)
 {
 	size_t bytes = 0;
@@ -49,9 +58,9 @@ static size_t bytes_of_owner(const struct starpu_data_descr *data, int ndata, in
 		if (!data[i].handle || data[i].handle->owner != owner)
 			continue;
 		if (data[i].mode & STARPU_R)
-			bytes += data_bytes(data[i].handle);
+			bytes += bytes_of(data[i].handle);
 		if (data[i].mode & STARPU_W)
-			bytes += data_bytes(data[i].handle);
+			bytes += bytes_of(data[i].handle);
 	}
 	return bytes;
 }

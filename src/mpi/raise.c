@@ -18,12 +18,16 @@ static uint64_t key_of_request(const struct request *request)
 }
 
 /* Of small ones, sends whose message may wait behind others.  Where nobody has given a
- * priority so far nobody need look. */
+ * priority so far nobody need look.  The engine is locked: applications' interfaces are
+ * not asked. */
 static int is_noted(const struct mpi *mpi, const struct request *request)
 {
+	starpu_data_handle_t handle = request_handle(request);
+
 	if (!mpi->has_priorities)
 		return 0;
-	if (data_bytes(request_handle(request)) > mpi->net->eager_bytes)
+	if ((int)handle->ops->interfaceid >= STARPU_MAX_INTERFACE_ID ||
+	    data_alloc_bytes(handle) > mpi->net->eager_bytes)
 		return 1;
 	return request->kind == REQUEST_SEND && orr_load(&mpi->engine.raising.is_used);
 }

@@ -305,7 +305,8 @@ void reduce_data(struct mpi *mpi, const struct reduction *reduction)
 void reduce_settle(struct mpi *mpi, starpu_data_handle_t handle)
 {
 	int threshold = mpi->redux_threshold;
-	int is_flat = threshold < 0 || data_bytes(handle) < (size_t)threshold;
+	long agreed = data_agreed_bytes(handle);
+	int is_flat = threshold < 0 || (agreed < 0 ? 0 : agreed) < threshold;
 	struct reduction reduction = {
 		.handle = handle, .arity = is_flat ? 0 : 2, .what = "automatically"};
 

@@ -34,11 +34,50 @@ static struct starpu_codelet cl = {.cpu_funcs = {kernel},
 				   .model = &starpu_perfmodel_nop,
 				   .name = "kernel"};
 
+static struct starpu_codelet first = {.cpu_funcs = {kernel},
+				      .nbuffers = 1,
+				      .modes = {STARPU_W},
+				      .model = &starpu_perfmodel_nop,
+				      .name = "first"};
+
 static int start(void)
 {
 	if (starpu_mpi_init_conf(NULL, NULL, 1, MPI_COMM_WORLD, NULL) != 0)
 		exit(77);
 	return starpu_getenv_number_default("STARPU_MPI_FAKE_SIZE", 0);
+}
+
+/* What would come from others is taken for written, by whatever call it would come. */
+static void look_at_what_never_came(int me, int size)
+{
+	int other = (me + 1) % size, nread = 0;
+	starpu_data_handle_t mine, handles[3];
+
+	starpu_variable_data_register(&mine, -1, 0, sizeof(long));
+	starpu_mpi_data_register(mine, NDATA, me);
+	CLAIM_EQ(starpu_mpi_task_insert(MPI_COMM_WORLD, &first, STARPU_W, mine, 0), 0);
+	for (int i = 0; i < 3; i++) {
+		starpu_variable_data_register(&handles[i], -1, 0, sizeof(long));
+		starpu_mpi_data_register(handles[i], NDATA + 1 + i, other);
+	}
+	starpu_mpi_data_migrate(MPI_COMM_WORLD, handles[0], me);
+	CLAIM_EQ(starpu_mpi_get_data_on_node_detached(MPI_COMM_WORLD, handles[1], me,
+						      called, NULL),
+		 0);
+	CLAIM_EQ(starpu_mpi_irecv_detached(handles[2], other, 7, MPI_COMM_WORLD, NULL,
+					   NULL),
+		 0);
+	for (int i = 0; i < 3; i++) {
+		nread += starpu_task_insert(&cl, STARPU_RW, mine, STARPU_R, handles[i],
+					    0) == 0;
+		starpu_data_acquire(handles[i], STARPU_R);
+		starpu_data_release(handles[i]);
+	}
+	CLAIM_EQ(nread, 3);
+	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
+	for (int i = 0; i < 3; i++)
+		starpu_data_unregister(handles[i]);
+	starpu_data_unregister(mine);
 }
 
 /* In one function, since MPI starts only once. */
@@ -77,6 +116,8 @@ static void one_rank_alone(void)
 		 0);
 	CLAIM_EQ(starpu_mpi_barrier(MPI_COMM_WORLD), 0);
 	CLAIM_EQ(starpu_mpi_wait_for_all(MPI_COMM_WORLD), 0);
+	CLAIM_EQ(ncallbacks, nmine);
+	look_at_what_never_came(me, size);
 	CLAIM_EQ(ncallbacks, nmine);
 	CLAIM_EQ(nkernels, 0);
 	for (int i = 0; i < NDATA; i++)

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /* Values of the interfaces that are no plain row of bytes, between two ranks or more. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdint.h>
+
+#include <orrery.h>
 
 #include "mpi_tools.h"
 
@@ -182,10 +187,116 @@ static void sparse_matrices_arrive(void)
 	stop();
 }
 
+/* ---- sizes that change -------------------------------------------------- */
+
+enum { FEW = 40, NROUNDS = 4 };
+
+static pthread_t inserter;
+static atomic_int inserts, nasked, may_go;
+
+/* As one that looks at what a kernel makes, larger and smaller, meanwhile. */
+static size_t size_now(starpu_data_handle_t handle)
+{
+	if (atomic_load(&inserts) && pthread_equal(pthread_self(), inserter))
+		atomic_fetch_add(&nasked, 1);
+	return starpu_interface_vector_ops.get_size(handle);
+}
+
+static void hold_cpu(void *buffers[], void *arg)
+{
+	long *x = (long *)STARPU_VECTOR_GET_PTR(buffers[0]);
+
+	(void)arg;
+	while (!atomic_load(&may_go))
+		sched_yield();
+	for (unsigned i = 0; i < STARPU_VECTOR_GET_NX(buffers[0]); i++)
+		x[i] = i;
+}
+
+static void count_cpu(void *buffers[], void *arg)
+{
+	(void)arg;
+	*(long *)STARPU_VECTOR_GET_PTR(buffers[0]) += 1;
+}
+
+static void look_cpu(void *buffers[], void *arg)
+{
+	long number;
+
+	starpu_codelet_unpack_args(arg, &number);
+	CLAIM_EQ(*(long *)STARPU_VECTOR_GET_PTR(buffers[0]), number);
+}
+
+static struct starpu_codelet hold = {.cpu_funcs = {hold_cpu},
+				     .nbuffers = 1,
+				     .modes = {STARPU_W},
+				     .model = &starpu_perfmodel_nop,
+				     .name = "hold"};
+static struct starpu_codelet count = {.cpu_funcs = {count_cpu},
+				      .nbuffers = 1,
+				      .modes = {STARPU_RW},
+				      .model = &starpu_perfmodel_nop,
+				      .name = "count"};
+static struct starpu_codelet look = {.cpu_funcs = {look_cpu},
+				     .nbuffers = 1,
+				     .modes = {STARPU_R},
+				     .model = &starpu_perfmodel_nop,
+				     .name = "look"};
+
+/* On all ranks, the later the more urgent; written again, here and there, and flushed. */
+static void insert_users(starpu_data_handle_t handle)
+{
+	starpu_mpi_task_insert(WORLD, &hold, STARPU_W, handle, 0);
+	for (long round = 0; round < NROUNDS; round++) {
+		for (int i = 0; i < 2 * claim_size; i++)
+			starpu_mpi_task_insert(WORLD, &look, STARPU_R, handle,
+					       STARPU_VALUE, &round, sizeof(round),
+					       STARPU_PRIORITY, i, STARPU_EXECUTE_ON_NODE,
+					       i % claim_size, 0);
+		starpu_mpi_task_insert(WORLD, &count, STARPU_RW, handle,
+				       STARPU_EXECUTE_ON_NODE, (int)round % claim_size,
+				       0);
+		if (round == 1)
+			starpu_mpi_cache_flush(WORLD, handle);
+	}
+}
+
+/* Nobody may look at what others change: the size is asked for when the data are one's.
+ */
+static void sizes_are_asked_for_in_turn(void)
+{
+	struct starpu_data_interface_ops ops = starpu_interface_vector_ops;
+	struct starpu_vector_interface vector = {.nx = FEW, .elemsize = sizeof(long)};
+	starpu_data_handle_t handle;
+
+	if (orrery_is_simulated()) /* Kernels wait for nobody there. */
+		return;
+	start();
+	ops.interfaceid = starpu_data_interface_get_next_id();
+	ops.get_alloc_size = NULL;
+	ops.get_size = size_now;
+	vector.id = ops.interfaceid;
+	vector.allocsize = FEW * sizeof(long);
+	starpu_data_register(&handle, -1, &vector, &ops);
+	starpu_mpi_data_register(handle, TAG, 0);
+	inserter = pthread_self();
+	atomic_store(&nasked, 0);
+	atomic_store(&may_go, 0);
+	atomic_store(&inserts, 1);
+	insert_users(handle);
+	atomic_store(&inserts, 0);
+	atomic_store(&may_go, 1);
+	starpu_mpi_wait_for_all(WORLD);
+	CLAIM_EQ(atomic_load(&nasked), 0);
+	starpu_data_unregister(handle);
+	stop();
+}
+
 static const struct claim claims[] = {
 	{"arrays of any dimension arrive", arrays_of_any_dimension_arrive},
 	{"tensors arrive", tensors_arrive},
 	{"sparse matrices arrive", sparse_matrices_arrive},
+	{"sizes are asked for in turn", sizes_are_asked_for_in_turn},
 	{NULL, NULL},
 };
 

@@ -342,6 +342,48 @@ static void private_data_are_reduced_at_home(void)
 	starpu_mpi_shutdown();
 }
 
+/*
+ * An interface whose size is what this rank's copy holds now, as one of matrices of low
+ * rank tells: other ranks see another one.
+ */
+static size_t held(starpu_data_handle_t handle)
+{
+	size_t bytes = starpu_interface_vector_ops.get_size(handle);
+
+	return RANK % 2 ? bytes : 4096;
+}
+
+static void ranks_that_see_different_sizes_reduce_alike(void)
+{
+	struct starpu_data_interface_ops ops = starpu_interface_vector_ops;
+
+	claim_init(2);
+	ops.interfaceid = starpu_data_interface_get_next_id();
+	ops.get_alloc_size = starpu_interface_vector_ops.get_size;
+	ops.get_size = held;
+	for (int owner = 0; owner < claim_size; owner++) {
+		struct starpu_vector_interface vector = {.id = ops.interfaceid,
+							 .nx = SMALL,
+							 .elemsize = sizeof(long),
+							 .allocsize =
+								 SMALL * sizeof(long)};
+		starpu_data_handle_t handle;
+		long sum;
+
+		starpu_data_register(&handle, -1, &vector, &ops);
+		starpu_mpi_data_register(handle, TAG, owner);
+		starpu_data_set_reduction_methods(handle, &combine, &neutral);
+		sum = contribute_everywhere(handle, STARPU_MPI_REDUX);
+		seen = 0;
+		look_on(handle, owner);
+		starpu_mpi_wait_for_all(WORLD);
+		if (RANK == owner)
+			CLAIM_EQ(seen, sum);
+		starpu_data_unregister(handle);
+	}
+	starpu_mpi_shutdown();
+}
+
 static const struct claim claims[] = {
 	{"all contributions reach the owner", all_contributions_reach_the_owner},
 	{"an owner without value starts at neutral",
@@ -353,6 +395,8 @@ static const struct claim claims[] = {
 	{"they follow a datum that moves", they_follow_a_datum_that_moves},
 	{"the map says who contributed", the_map_says_who_contributed},
 	{"private data are reduced at home", private_data_are_reduced_at_home},
+	{"ranks that see different sizes reduce alike",
+	 ranks_that_see_different_sizes_reduce_alike},
 	{NULL, NULL},
 };
 

@@ -220,6 +220,7 @@ static void no_interface_is_asked_under_the_lock(void **state)
 	their_size = theirs->get_size;
 	asking = *theirs;
 	asking.get_size = ask;
+	asking.get_alloc_size = ask;
 	scene.handle[0]->ops = &asking;
 	nasked = 0;
 	broadcast();

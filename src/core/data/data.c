@@ -577,6 +577,17 @@ size_t data_alloc_bytes(starpu_data_handle_t handle)
 	return ops->get_alloc_size ? ops->get_alloc_size(handle) : ops->get_size(handle);
 }
 
+long data_agreed_bytes(starpu_data_handle_t handle)
+{
+	const struct starpu_data_interface_ops *ops = handle->ops;
+
+	if (ops->get_max_size)
+		return (long)ops->get_max_size(handle);
+	if ((int)ops->interfaceid >= STARPU_MAX_INTERFACE_ID)
+		return -1;
+	return (long)data_alloc_bytes(handle);
+}
+
 size_t data_moved_bytes(starpu_data_handle_t handle)
 {
 	size_t bytes = data_bytes(handle), most = data_alloc_bytes(handle);

@@ -318,6 +318,12 @@ size_t data_moved_bytes(starpu_data_handle_t handle);
 /* Bytes of its memory. */
 size_t data_alloc_bytes(starpu_data_handle_t handle);
 /*
+ * What all ranks know alike, and who inserts tasks may ask for while others change the
+ * value: for decisions that ranks take each for itself, before the data's turn.  An
+ * application's get_size() may look at what this rank's copy holds now.  -1: unknown.
+ */
+long data_agreed_bytes(starpu_data_handle_t handle);
+/*
  * Call one() with the data of the node that have a body, each locked, for messages: data
  * that others have locked are left out, and one() must not lock any.
  */
