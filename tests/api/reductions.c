@@ -333,8 +333,7 @@ static void one_task_contributes_to_many(void)
 	starpu_shutdown();
 }
 
-/* A codelet of updates serves contributions, too; so does a list of modes of the task. */
-/* Also of a codelet of updates that says nothing of what is beside them. */
+/* Of a codelet of updates that says nothing of what is beside them. */
 static void one_of_the_modes_comes_from_the_call(void)
 {
 	struct starpu_codelet half = twice;
@@ -357,6 +356,7 @@ static void one_of_the_modes_comes_from_the_call(void)
 	starpu_shutdown();
 }
 
+/* A codelet of updates serves contributions, too; so does a list of modes of the task. */
 static void modes_come_from_the_call(void)
 {
 	struct starpu_codelet any = contribute, both = contribute;
