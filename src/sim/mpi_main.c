@@ -25,6 +25,12 @@ static void refuse(const char *name, const char *where, const char *advice)
 
 void sim_check_thread(const char *name)
 {
+	if (sim_is_stranger() && kernel_is_there())
+		refuse(name, "a thread of the system",
+		       ", as OpenMP, BLAS, kernels and callbacks make them, and the "
+		       "program with ORRERY_REAL_THREADS=1 or a sanitizer: in simulation "
+		       "the main of a rank and its simulated threads may call MPI; let "
+		       "one of them do it");
 	if (sim_get()->in_kernel)
 		refuse(name, "a callback or a kernel",
 		       ": in simulation only the main of a rank and its threads may call "

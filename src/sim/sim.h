@@ -292,7 +292,7 @@ uintptr_t sim_this_thread(void);
 int sim_is_stranger(void);
 /* End the program with a message when the caller may not call MPI's function name. */
 void sim_check_main(const char *name);
-/* Only with a callback or a kernel. */
+/* Only with a callback, a kernel, or a thread that is not simulated. */
 void sim_check_thread(const char *name);
 /* A main, NULL: one that nobody knows, has looked for messages of its own.  Under
  * transport "mpi" SMPI's looks take no time, since the library looks whenever it polls;

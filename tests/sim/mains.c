@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /* Does what its first argument says in the place that its second one says. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,11 +45,22 @@ static void act(const char *place)
 	}
 }
 
+static void *of_system(void *arg)
+{
+	act("system");
+	return arg;
+}
+
+/* The simulation does not know threads that it makes. */
 static void kernel(void *buffers[], void *arg)
 {
+	pthread_t own;
+
 	(void)buffers;
 	(void)arg;
 	act("kernel");
+	if (!strcmp(where, "system") && pthread_create(&own, NULL, of_system, NULL) == 0)
+		pthread_join(own, NULL);
 }
 
 static void callback(void *arg)
