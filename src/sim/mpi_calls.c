@@ -96,12 +96,13 @@ int MPI_Finalize(void)
 	const struct node *node = plat_self();
 	int ended = 0;
 
-	sim_check_main("MPI_Finalize");
+	if (!sim_get()->in_kernel)
+		sim_check_main("MPI_Finalize");
 	if (node && node->mpi)
 		orr_die(node->rank,
 			"MPI_Finalize: the MPI layer of the library still runs; call "
 			"starpu_mpi_shutdown() first");
-
+	sim_check_main("MPI_Finalize");
 	PMPI_Finalized(&ended);
 	return ended || !is_started() ? MPI_SUCCESS : PMPI_Finalize();
 }
