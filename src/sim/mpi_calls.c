@@ -5,6 +5,7 @@
 
 #include "plat/net.h"
 #include "sim/pthreads.h"
+
 /*
  * mpi_calls.c - functions of MPI that mean more here than in SMPI.
  *
@@ -43,7 +44,8 @@ int MPI_Init(int *argc, char ***argv)
 /* Threads take turns in simulation, so any of them may call at any time. */
 int MPI_Query_thread(int *provided)
 {
-	*provided = MPI_THREAD_MULTIPLE;
+	if (provided)
+		*provided = MPI_THREAD_MULTIPLE;
 	return MPI_SUCCESS;
 }
 
@@ -59,7 +61,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int MPI_Is_thread_main(int *flag)
 {
-	*flag = sim_is_main();
+	*flag = sim_is_main() && !sim_is_stranger();
 	return MPI_SUCCESS;
 }
 
@@ -82,7 +84,7 @@ int MPI_Finalized(int *flag)
 
 	if (!thread)
 		return PMPI_Finalized(flag);
-	*flag = thread->rank->place && !thread->posix->rank->main;
+	*flag = thread->rank->place && !sim_main_of(thread->rank);
 	if (*flag || !thread->rank->place)
 		return MPI_SUCCESS;
 	caller = sim_enter_mpi("MPI_Finalized");

@@ -50,8 +50,9 @@ void sim_check_main(const char *name)
 static void put_on(struct sim_thread *thread, const char *name)
 {
 	struct posix_thread *posix = thread->posix;
+	sg_actor_t main_actor = sim_main_of(thread->rank);
 
-	if (!posix->rank->main)
+	if (!main_actor)
 		refuse(name, "a thread",
 		       " after the main of its rank has ended: join it "
 		       "before main returns");
@@ -59,7 +60,7 @@ static void put_on(struct sim_thread *thread, const char *name)
 		refuse(name, "a thread",
 		       " before the main of its rank has called "
 		       "MPI_Init_thread()");
-	posix->is_in_guise = kernel_guise_take(posix->rank->main, &posix->guise);
+	posix->is_in_guise = kernel_guise_take(main_actor, &posix->guise);
 	if (!posix->is_in_guise)
 		refuse(name, "a thread",
 		       ": this version of SimGrid lets only the main of a "

@@ -38,7 +38,7 @@ struct posix_rank {
 	struct posix_barrier *barriers;
 	struct posix_held *held;
 	int nthreads;    /* that are no mains and have not ended */
-	sg_actor_t main; /* NULL: it has ended */
+	sg_actor_t main; /* or NULL: it has ended, or nobody has asked */
 	/* statics.c: who ends its statics when its main has ended, or NULL, and code of
 	 * the program's. */
 	struct sim_thread *closer;

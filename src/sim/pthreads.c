@@ -105,8 +105,6 @@ static struct sim_thread *make_posix(struct sim_thread *thread, const void *call
 	struct posix_thread *posix = orr_alloc(sizeof(*posix));
 
 	posix->rank = posix_rank(1);
-	if (!sim_get()->in_kernel && sim_is_main())
-		posix->rank->main = sg_actor_self();
 	posix->locals = caller ? locals_new(caller) : NULL;
 	posix->rounding = sim_get()->in_kernel ? FE_TONEAREST : fegetround();
 	thread->posix = posix;

@@ -206,11 +206,11 @@ struct sim_thread {
 	int is_napping;                 /* between two polls in vain */
 	struct plat_caller caller;
 	struct specifics specifics;
+	sg_actor_t actor; /* of a main; of others before they have started */
 	/* Of those that are not: */
 	void *(*routine)(void *arg);
 	void *arg, *result;
 	int detached, has_ended;
-	sg_actor_t actor;           /* before it has started */
 	struct posix_thread *posix; /* see pthreads.h */
 };
 
@@ -281,6 +281,8 @@ void sim_thread_free(struct sim_thread *thread);
 void sim_wake_later(struct sim_thread *thread);
 /* The calling thread of the application; not in kernel context. */
 struct sim_thread *sim_thread_self(void);
+/* The actor of a rank's main; NULL: it has ended.  Of a rank that has threads. */
+sg_actor_t sim_main_of(const struct sim_rank *rank);
 /* The rank of whatever runs; in kernel context, NULL where it belongs to none. */
 struct sim_rank *sim_rank_self(void);
 /* Is the caller the main of a rank, and has it no open node? */

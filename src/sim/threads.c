@@ -130,11 +130,25 @@ struct sim_thread *sim_thread_self(void)
 		return thread;
 	thread = thread_new(orr_alloc(sizeof(struct sim_rank)));
 	thread->is_main = 1;
+	thread->actor = sg_actor_self();
 	stack_begin(sim_get());
 	link_main(sim_get(), thread);
 	sg_actor_self_set_data(thread);
 	sg_actor_on_exit(on_main_exit, thread);
 	return thread;
+}
+
+sg_actor_t sim_main_of(const struct sim_rank *rank)
+{
+	const struct sim_thread *thread = sim_get()->first_main;
+
+	if (rank->posix->main)
+		return rank->posix->main;
+	while (thread && thread->rank != rank)
+		thread = thread->next;
+	if (thread)
+		rank->posix->main = thread->actor;
+	return rank->posix->main;
 }
 
 struct sim_rank *sim_rank_self(void)

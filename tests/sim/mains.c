@@ -11,7 +11,7 @@
 static const char *what, *where;
 static starpu_pthread_mutex_t held = STARPU_PTHREAD_MUTEX_INITIALIZER;
 static starpu_pthread_spinlock_t spin;
-static starpu_pthread_t waiting;
+static starpu_pthread_t waiting, made;
 
 static void act(const char *place)
 {
@@ -63,10 +63,17 @@ static void kernel(void *buffers[], void *arg)
 		pthread_join(own, NULL);
 }
 
+static void *of_callback(void *arg)
+{
+	act("made");
+	return arg;
+}
+
 static void callback(void *arg)
 {
 	(void)arg;
 	act("callback");
+	STARPU_PTHREAD_CREATE(&made, NULL, of_callback, NULL);
 }
 
 static void *thread(void *arg)
@@ -111,6 +118,7 @@ int main(int argc, char **argv)
 	starpu_task_insert(&codelet, STARPU_CALLBACK, callback, 0);
 	starpu_task_wait_for_all();
 	STARPU_PTHREAD_JOIN(acting, NULL);
+	STARPU_PTHREAD_JOIN(made, NULL);
 	starpu_mpi_shutdown();
 	MPI_Finalize();
 	return 0;

@@ -19,6 +19,7 @@ CASES = [
     ("receive", "thread", 3, "[rank 1] 1 of its threads waits in MPI_Recv"),
     ("barrier", "kernel", 1, "MPI_Barrier: called in a callback or a kernel"),
     ("barrier", "thread", 0, ""),
+    ("barrier", "made", 0, ""),
     ("barrier", "system", 1, "MPI_Barrier: called in a thread of the system"),
     ("finalize", "thread", 1, "MPI_Finalize: called in a thread: in simulation the main"),
     ("early", "main", 1, "MPI_Barrier: called in a thread before the main of its rank"),
