@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "core/task/deps.h"
+#include "core/task/expect.h"
 #include "mpi/ahead.h"
 #include "mpi/engine_messages.h"
 #include "mpi/finish.h"

@@ -15,7 +15,7 @@
 #include "core/model/model_store.h"
 #include "core/model/roofline.h"
 #include "core/sched/teams.h"
-#include "core/task/deps.h"
+#include "core/task/expect.h"
 #include "core/task/task.h"
 #include "core/task/transaction.h"
 #include "core/tool.h"

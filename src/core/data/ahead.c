@@ -12,6 +12,7 @@
 #include "core/data/views.h"
 #include "core/task/acquire.h"
 #include "core/task/deps.h"
+#include "core/task/expect.h"
 
 /* That fetch to a memory at a time: one travels, and the next has begun. */
 enum { AHEAD_AT_ONCE = 2 };

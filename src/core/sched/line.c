@@ -6,7 +6,7 @@
 #include "core/data/ahead.h"
 #include "core/data/coherency.h"
 #include "core/data/nearness.h"
-#include "core/task/deps.h"
+#include "core/task/expect.h"
 
 void line_init(struct line *line)
 {

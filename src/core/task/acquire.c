@@ -11,6 +11,7 @@
 #include "core/data/coherency.h"
 #include "core/data/views.h"
 #include "core/task/deps.h"
+#include "core/task/expect.h"
 #include "core/task/exclusion.h"
 
 static struct acquire *acquire_of(struct job *job)

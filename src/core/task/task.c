@@ -17,6 +17,7 @@
 #include "core/data/redux.h"
 #include "core/data/views.h"
 #include "core/task/deps.h"
+#include "core/task/expect.h"
 #include "core/task/exclusion.h"
 #include "core/task/fold.h"
 #include "core/lasting.h"
