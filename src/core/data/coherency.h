@@ -80,6 +80,13 @@ void coherency_admitted(struct job *job);
 /* There is no room for the copies of a hint. */
 void coherency_refused(struct job *job);
 
+/* ---- what coherency.c calls ------------------------------------------ */
+
+/* Unlock a datum of which a transfer or an eviction has ended. */
+void coherency_unlock_used(starpu_data_handle_t datum);
+/* Of all memories whose room may have changed; nothing is locked. */
+void coherency_serve_all(struct node *node);
+
 /* ---- what coherency_fetch.c calls ------------------------------------- */
 
 /* The access's copy has room and is used, the datum is locked: bring the value.  1 when
