@@ -221,7 +221,8 @@ int run_crowd_op(struct lane_run *lane, struct op *op)
 
 /* The calls of a task's kernel. */
 struct together {
-	unsigned ranks;   /* that were called, a bit each; atomic */
+	/* That were called, a bit each; atomic. */
+	uint64_t ranks[STARPU_NMAXWORKERS / 64 + 1];
 	int size, inside; /* atomic; how many are there, how many have not returned */
 };
 
@@ -267,8 +268,9 @@ int teams_enter(const struct ticket *ticket)
 {
 	struct together *together = &ticket->run->together[ticket->op->id];
 	int rank = starpu_combined_worker_get_rank();
-	unsigned bit = 1u << rank,
-		 before = __atomic_fetch_or(&together->ranks, bit, __ATOMIC_SEQ_CST);
+	uint64_t bit = UINT64_C(1) << rank % 64,
+		 before = __atomic_fetch_or(&together->ranks[rank / 64], bit,
+					    __ATOMIC_SEQ_CST);
 
 	if (before & bit)
 		run_bad(ticket->run, ticket->op, "ranks called before this one", before,
@@ -287,18 +289,38 @@ void teams_leave(const struct ticket *ticket)
 			   __ATOMIC_SEQ_CST);
 }
 
+/* 0: the kernel was not called; -1: these are not the first ones. */
+static int count_ranks(const struct together *together)
+{
+	int n = 0, is_over = 0;
+
+	for (int i = 0; i < STARPU_NMAXWORKERS; i++) {
+		uint64_t word =
+			__atomic_load_n(&together->ranks[i / 64], __ATOMIC_SEQ_CST);
+
+		if (!(word >> i % 64 & 1))
+			is_over = 1;
+		else if (is_over)
+			return -1;
+		else
+			n++;
+	}
+	return n;
+}
+
 void teams_check(struct run *run, const struct op *op)
 {
 	const struct together *together = &run->together[op->id];
-	int inside = __atomic_load_n(&together->inside, __ATOMIC_SEQ_CST);
-	unsigned ranks = __atomic_load_n(&together->ranks, __ATOMIC_SEQ_CST);
+	int inside = __atomic_load_n(&together->inside, __ATOMIC_SEQ_CST),
+	    size = __atomic_load_n(&together->size, __ATOMIC_SEQ_CST),
+	    nranks = count_ranks(together);
 
-	if (ranks == 0)
+	if (nranks == 0)
 		return;
 	if (inside)
 		run_bad(run, op, "calls that have not returned at the end of the task",
 			(uint64_t)inside, 0);
-	if (ranks != (1u << __atomic_load_n(&together->size, __ATOMIC_SEQ_CST)) - 1)
-		run_bad(run, op, "ranks that were called", ranks,
-			(1u << together->size) - 1);
+	if (nranks != size)
+		run_bad(run, op, "ranks that were called", (uint64_t)nranks,
+			(uint64_t)size);
 }
