@@ -13,6 +13,8 @@ import sys
 import threading
 import time
 
+from orrery_tool.memory import Guard
+from orrery_tool.processes import send, started_by
 from orrery_tool.speech import signal_name
 from orrery_tool.words import Refusal, write_text
 
@@ -24,45 +26,6 @@ HANG_S = 20                # from the end of the last rank to mpirun's: it hangs
 PR_SET_PDEATHSIG = 1
 HINTS = {signal.SIGSEGV: ": a pointer leads nowhere, or the stack is full",
          signal.SIGKILL: ": somebody killed it, often the system for lack of memory"}
-
-
-def stats_of_children(parent):
-    """Paths, among them those of a process's children: a look at all processes takes milliseconds of
-    a core on which a rank may compute."""
-    threads, pids, is_told = "/proc/%d/task" % parent, [], False
-    for thread in os.listdir(threads) if os.path.isdir(threads) else []:
-        try:
-            with open("%s/%s/children" % (threads, thread), "rb") as f:
-                pids += map(int, f.read().split())
-            is_told = True
-        except OSError:
-            pass # the thread has ended, or this Linux does not say
-    return ["/proc/%d/stat" % pid for pid in pids] if is_told else glob.glob("/proc/[0-9]*/stat")
-
-
-def started_by(parent):
-    """The processes whose parent that one is: whether each still runs."""
-    found = {}
-    for path in stats_of_children(parent):
-        try:
-            with open(path, "rb") as f:
-                state, its_parent = f.read().rpartition(b")")[2].split()[:2]
-            if int(its_parent) == parent:
-                found[int(path.split("/")[2])] = state not in b"ZX"
-        except OSError:
-            pass # it has ended
-    return found
-
-
-def send(pid, number):
-    """To a process and, when it leads a group, to that: a shell waits for what it starts."""
-    try:
-        if os.getpgid(pid) == pid:
-            os.killpg(pid, number)
-        else:
-            os.kill(pid, number)
-    except OSError:
-        pass
 
 
 def is_readable(file, limit_s=0):
@@ -132,11 +95,12 @@ class Ranks:
 class Child:
     """The program, which ends when we do, and whom we end when we are told to.  With nranks it is
     mpirun, which starts as many, perhaps elsewhere.  A wrapper such as gdb gets Ctrl-C from the
-    terminal, and goes on."""
+    terminal, and goes on.  A guard ends what has too much memory."""
 
-    def __init__(self, command, env, speech, nranks=0, is_wrapped=False):
+    def __init__(self, command, env, speech, nranks=0, is_wrapped=False, guard=None):
         self.received, self.received_s = None, None
         self.nranks, self.ranks = nranks, None
+        self.guard, self.why = guard, ""
         self.speech = speech
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, self.on_signal)
@@ -206,9 +170,22 @@ class Child:
         if self.ranks:
             self.ranks.tell(signal.SIGKILL)
 
+    def await_guarded(self):
+        """As its wait(); the guard may end it."""
+        while True:
+            self.why, look_s = self.guard.look(self.process.pid)
+            if self.why:
+                self.kill()
+            try:
+                return await_process(self.process, look_s) if look_s else self.process.wait()
+            except subprocess.TimeoutExpired:
+                pass
+
     def await_end(self):
         """Its return code; None: it was killed since it hung.  Open MPI's mpirun may lock itself up
         when several ranks are ended at once."""
+        if self.guard:
+            return self.await_guarded()
         nseen, look_s, patience = 0, LOOK_S[0], Patience()
         while True:
             try:
@@ -237,7 +214,9 @@ class Child:
             print("[orrery] all ranks have ended, but mpirun has not within %d s; it was killed"
                   % HANG_S, file=sys.stderr)
             return self.speech.told or 1
-        if status < 0:
+        if self.why:
+            print("[orrery] the simulation was ended: " + self.why, file=sys.stderr)
+        elif status < 0:
             print("[orrery] the program was ended by signal %d (%s)%s"
                   % (-status, signal_name(-status), HINTS.get(-status, "")),
                   file=sys.stderr)
@@ -283,7 +262,8 @@ def launch(command, args, env, speech):
         return 0
     if "ORRERY_EVENTS" in env and args.trace:
         make_room(env["ORRERY_EVENTS"])
-    status = Child(command, env, speech, 0 if args.sim else args.n, bool(args.wrapper)).wait()
+    guard = Guard(args.memory) if args.sim else None
+    status = Child(command, env, speech, 0 if args.sim else args.n, bool(args.wrapper), guard).wait()
     if args.comm_matrix and status == 0:
         write_matrix(args.comm_matrix, args.n, speech.matrix)
     return status

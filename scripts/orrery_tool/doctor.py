@@ -10,7 +10,8 @@ import shutil
 import subprocess
 
 from orrery_tool.limits import BASE_MAPS, MIN_OPEN_FILES, STACK_MAPS
-from orrery_tool.words import MIB, REFUSED, free_bytes, meminfo_bytes, read_number
+from orrery_tool.memory import memory_left
+from orrery_tool.words import MIB, REFUSED, free_bytes, read_number
 
 USAGE = """usage: orrery doctor
 
@@ -108,7 +109,7 @@ def diagnose(place):
     ranks = (maps - BASE_MAPS) // (2 + STACK_MAPS)
     yield ("vm.max_map_count", ranks >= 1024 and "%d, up to %d simulated ranks" % (maps, ranks),
            "sysctl -w vm.max_map_count=262144")
-    memory = meminfo_bytes("MemAvailable")
+    memory = memory_left()
     yield ("memory", memory >= 2 << 30 and "%.1f GiB available" % (memory / (1 << 30)),
            "free at least 2 GiB")
     shm = free_bytes("/dev/shm")

@@ -6,6 +6,7 @@ import re
 import resource
 import tempfile
 
+from orrery_tool.memory import memory_left
 from orrery_tool.words import MIB, Refusal, free_bytes, meminfo_bytes, read_number
 
 STACK_MAPS = 2             # an actor's stack and its guard page
@@ -36,7 +37,7 @@ def choose_tmpdir(args, app):
     """Where one copy of the program for each rank has room; checks memory, too."""
     copies = 0 if args.no_privatize else args.n * (app.bytes + 4096)
     memory = BASE_BYTES + args.n * RANK_BYTES
-    available = meminfo_bytes("MemAvailable")
+    available = memory_left()
     if memory > available:
         raise Refusal("%d ranks need about %d MiB of memory at rest and %d MiB are available; "
                       "use fewer ranks or a larger machine"

@@ -9,6 +9,7 @@ import shutil
 
 from orrery_tool.app import App
 from orrery_tool.mapping import add_rules
+from orrery_tool.memory import limit_of
 from orrery_tool.real import run_real
 from orrery_tool.sim import run_sim
 from orrery_tool.words import Parser, Refusal, unknown_option
@@ -101,6 +102,9 @@ def run_parser():
                         "computes their time: routes (default), flows, none or mpi")
     parser.add_argument("--no-privatize", action="store_true", help="simulation: the program "
                         "has no mutable globals, load it once for all ranks")
+    parser.add_argument("--memory", type=limit_of, metavar="SIZE", help="simulation: it is ended when it "
+                        "itself has more memory than this, such as 8GiB; by default when less than 2 %% of "
+                        "the machine's is left; \"all\": never")
     parser.add_argument("--progress", action="store_true", help="show progress on stderr")
     parser.add_argument("--comm-matrix", metavar="FILE.csv|.svg|.png", help="write "
                         "the bytes that each rank sends to each other one, for \"orrery map\" "
