@@ -438,9 +438,9 @@ int standstill_unpolled(struct node *node, double silence_s, int for_ever)
 		orr_die(mpi->rank,
 			"all threads and kernels of the program sleep in locks, "
 			"conditions or semaphores of its own (sem_wait(), "
-			"pthread_cond_wait() or the like), and no thread is left that "
-			"could open one: the run ends, since it would hang for ever "
-			"(ORRERY_WATCHDOG=0 would let it)");
+			"pthread_cond_wait() or the like) or join one another, and no "
+			"thread is left that could open one: the run ends, since it "
+			"would hang for ever (ORRERY_WATCHDOG=0 would let it)");
 	return 1;
 }
 
