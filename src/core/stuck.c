@@ -403,7 +403,8 @@ static void describe_running(struct node *node, struct lines *lines)
 		line(lines,
 		     "%d kernels or threads of the program sleep in locks, conditions or "
 		     "semaphores of its own (sem_wait(), pthread_cond_wait() or the "
-		     "like), and no thread is left that could open one",
+		     "like), or join one another (pthread_join()), and no thread is left "
+		     "that could open one",
 		     node->watchdog.nasleep);
 	end_kind(lines, "threads that sleep");
 }

@@ -82,6 +82,19 @@ static void end_if_stopped(struct mpi *mpi, int peer, double silence_s)
 			peer, silence_s);
 }
 
+/* Its launcher may not know, or may let the others live (srun without
+ * --kill-on-bad-exit, mpirun --enable-recovery). */
+static void end_if_ended(struct mpi *mpi, int peer)
+{
+	if (plat_has_ended(mpi->node->plat, peer))
+		orr_die(mpi->rank,
+			"rank %d is needed, and its process has ended before "
+			"starpu_mpi_shutdown(): it was killed (by the system for lack of "
+			"memory, perhaps) or has crashed, which its launcher and the "
+			"system's log may tell; the run ends",
+			peer);
+}
+
 static void say_silent(struct mpi *mpi, double now_s)
 {
 	double limit_s = node_knobs(mpi->node)->watchdog_s / 4;
@@ -93,6 +106,7 @@ static void say_silent(struct mpi *mpi, double now_s)
 
 		if (state->asked_s == 0 || now_s - state->asked_s < limit_s)
 			continue;
+		end_if_ended(mpi, peer);
 		if (now_s - state->asked_s > limit_s + STOPPED_S)
 			end_if_stopped(mpi, peer, now_s - state->asked_s);
 		if (state->is_silent)
@@ -111,8 +125,17 @@ static void say_silent(struct mpi *mpi, double now_s)
 	}
 }
 
-/* Those whose transfers with this rank are pending; rank 0 asks all, and who is in a
- * barrier that rank 0 has not come to asks rank 0. */
+/* Those whose transfers with this rank are pending. */
+static void ask_partners(struct mpi *mpi, double now_s)
+{
+	for (const struct request *request = NULL;
+	     (request = engine_next(mpi, request));) {
+		if (request->match.source != mpi->rank && !request_has_ended(request))
+			ask(mpi, request->match.source, now_s);
+	}
+}
+
+/* Rank 0 asks all, and who is in a barrier that rank 0 has not come to asks rank 0. */
 static void ask_those_concerned(struct mpi *mpi, double now_s)
 {
 	if (mpi->rank == 0) {
@@ -120,11 +143,7 @@ static void ask_those_concerned(struct mpi *mpi, double now_s)
 			ask(mpi, peer, now_s);
 		return;
 	}
-	for (const struct request *request = NULL;
-	     (request = engine_next(mpi, request));) {
-		if (request->match.source != mpi->rank && !request_has_ended(request))
-			ask(mpi, request->match.source, now_s);
-	}
+	ask_partners(mpi, now_s);
 	if (barrier_nentered(mpi) > 0)
 		ask(mpi, 0, now_s);
 }
@@ -287,6 +306,13 @@ static void go_on_asking(struct mpi *mpi, double now_s)
 
 	if (watchdog_verdict(mpi->node) != WATCHDOG_STUCK) {
 		own->wave += own->wave % 2; /* Begin anew. */
+		if (now_s - own->asked_s >= node_knobs(mpi->node)->watchdog_s) {
+			/* What is on its way comes from nobody who is gone.  A number
+			 * of its own: no answer counts as one to a wave. */
+			own->asked_s = now_s;
+			own->wave += 2;
+			ask_partners(mpi, now_s);
+		}
 		return;
 	}
 	if (own->wave > 0 && orr_load(&own->nawaited) > 0)
@@ -438,9 +464,9 @@ int standstill_unpolled(struct node *node, double silence_s, int for_ever)
 		orr_die(mpi->rank,
 			"all threads and kernels of the program sleep in locks, "
 			"conditions or semaphores of its own (sem_wait(), "
-			"pthread_cond_wait() or the like), and no thread is left that "
-			"could open one: the run ends, since it would hang for ever "
-			"(ORRERY_WATCHDOG=0 would let it)");
+			"pthread_cond_wait() or the like) or join one another, and no "
+			"thread is left that could open one: the run ends, since it "
+			"would hang for ever (ORRERY_WATCHDOG=0 would let it)");
 	return 1;
 }
 

@@ -21,6 +21,13 @@ int plat_is_stopped(struct plat *plat, int rank)
 	return 0;
 }
 
+int plat_has_ended(struct plat *plat, int rank)
+{
+	(void)plat;
+	(void)rank;
+	return 0;
+}
+
 enum plat_mpi_call plat_in_mpi(struct plat *plat, double *for_s)
 {
 	(void)plat;

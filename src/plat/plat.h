@@ -295,6 +295,8 @@ void plat_poll_kick(struct plat *plat);
 /* Does the system say that a rank of MPI_COMM_WORLD was stopped by a signal, and not by a
  * debugger?  0 also when it cannot say, for a rank elsewhere for instance. */
 int plat_is_stopped(struct plat *plat, int rank);
+/* Does the system say that the process of a rank of the net is no more?  0 as above. */
+int plat_has_ended(struct plat *plat, int rank);
 /* The call of MPI that a thread of the program's has been in for so long, when the node
  * has nothing else to do; PLAT_NO_CALL: none, or that is not known. */
 enum plat_mpi_call plat_in_mpi(struct plat *plat, double *for_s);

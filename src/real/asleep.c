@@ -25,10 +25,12 @@ struct asleep {
  * as the system says.
  *
  * Who sleeps in a private futex without a limit of time is woken by a thread of this
- * process, or by nobody.  Between two looks it has slept all the time when it is in a
- * futex at both and has gone to sleep no more often by the second, which is counted: so
- * where all threads have slept so, there was a moment at which all slept, and none of
- * them can wake.  The count is read after the futex, at both looks.
+ * process, or by nobody.  So is who waits for the end of a thread: that futex is none of
+ * the private ones, but its word lies in memory of this process alone.  Between two looks
+ * it has slept all the time when it is in a futex at both and has gone to sleep no more
+ * often by the second, which is counted: so where all threads have slept so, there was a
+ * moment at which all slept, and none of them can wake.  The count is read after the
+ * futex, at both looks.
  */
 static FILE *open_file(int id, const char *name)
 {
@@ -47,6 +49,26 @@ static int is_ours(const struct plat *plat, uintptr_t word)
 	       (word >= (uintptr_t)plat->workers && word < (uintptr_t)end);
 }
 
+/* May no other process map that memory as well? */
+static int is_of_process(uintptr_t word)
+{
+	FILE *file = fopen("/proc/self/maps", "r");
+	unsigned long start, end;
+	char line[512], rights[8];
+	int found = 0, is_private = 0;
+
+	if (!file)
+		return 0;
+	while (!found && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%lx-%lx %7s", &start, &end, rights) != 3)
+			continue;
+		found = word >= start && word < end;
+		is_private = found && rights[3] == 'p';
+	}
+	fclose(file);
+	return is_private;
+}
+
 /* The word in whose futex the thread sleeps for ever, unless it is woken; or 0. */
 static uintptr_t word_of(int id)
 {
@@ -61,7 +83,7 @@ static uintptr_t word_of(int id)
 		   &timeout);
 	fclose(file);
 	if (n != 5 || number != SYS_futex || timeout != 0 ||
-	    !(operation & FUTEX_PRIVATE_FLAG))
+	    !(operation & FUTEX_PRIVATE_FLAG || is_of_process(word)))
 		return 0;
 	operation &= FUTEX_CMD_MASK;
 	return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET ||

@@ -9,19 +9,35 @@
 #include "base/knobs.h"
 #include "real/real.h"
 
+/* Builds without MPI have no transport. */
+#pragma weak real_mpi_near
+
 /*
  * peers.c - what the system says of other ranks that its launcher started here.
  *
- * They have the same parent, and their environment says which rank they are.
+ * They have the same parent, and their environment says which rank they are.  When the
+ * net opens they tell each other their process and since when it runs, which nobody has
+ * who gets its number later.
  */
 enum { ENVIRONMENT_BYTES = 1 << 17 };
 
 static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
 
-/* State and parent of a process; 0 when it cannot be read. */
-static int read_stat(const char *pid, char *state, int *parent)
+/* What they tell each other. */
+struct peer {
+	int rank, pid; /* pid: 0: it is not known here */
+	unsigned long long since;
+};
+
+struct peers {
+	int n;
+	struct peer *of;
+};
+
+/* State, parent and start of a process; 0 when it cannot be read. */
+static int read_stat(const char *pid, char *state, int *parent, unsigned long long *since)
 {
-	char path[300], line[512];
+	char path[300], line[1024];
 	const char *end;
 	FILE *file;
 	int known = 0;
@@ -33,10 +49,61 @@ static int read_stat(const char *pid, char *state, int *parent)
 	if (fgets(line, sizeof(line), file)) {
 		/* The name before it may have anything in it. */
 		end = strrchr(line, ')');
-		known = end && sscanf(end + 1, " %c %d", state, parent) == 2;
+		known = end &&
+			sscanf(end + 1,
+			       " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			       "%*s %*s %*s %*s %*s %*s %llu",
+			       state, parent, since) == 3;
 	}
 	fclose(file);
 	return known;
+}
+
+static int runs(const struct peer *peer)
+{
+	unsigned long long since;
+	char name[16], state;
+	int parent;
+
+	snprintf(name, sizeof(name), "%d", peer->pid);
+	return read_stat(name, &state, &parent, &since) && since == peer->since &&
+	       state != 'Z' && state != 'X';
+}
+
+void peers_meet(struct plat *plat, const struct net_config *config)
+{
+	struct peer own = {.rank = config->rank, .pid = getpid()};
+	struct peers *peers = orr_alloc(sizeof(*peers));
+	void *all;
+	char state;
+	int parent, place;
+
+	read_stat("self", &state, &parent, &own.since);
+	peers->n = real_mpi_near(config->comm, &own, sizeof(own), &all, &place);
+	peers->of = all;
+	/* Others may have namespaces of their own. */
+	for (int i = 0; i < peers->n; i++)
+		if (!runs(&peers->of[i]))
+			peers->of[i].pid = 0;
+	peers_free(plat->peers);
+	plat->peers = peers;
+}
+
+void peers_free(struct peers *peers)
+{
+	if (peers)
+		free(peers->of);
+	free(peers);
+}
+
+int plat_has_ended(struct plat *plat, int rank)
+{
+	const struct peers *peers = plat->peers;
+
+	for (int i = 0; peers && i < peers->n; i++)
+		if (peers->of[i].rank == rank)
+			return peers->of[i].pid && !runs(&peers->of[i]);
+	return 0;
 }
 
 static int is_set(const char *environment, size_t bytes, const char *setting)
@@ -89,6 +156,7 @@ int plat_is_stopped(struct plat *plat, int rank)
 {
 	DIR *directory = opendir("/proc");
 	const struct dirent *entry;
+	unsigned long long since;
 	int parent, stopped = 0;
 	char state;
 
@@ -97,7 +165,7 @@ int plat_is_stopped(struct plat *plat, int rank)
 		return 0;
 	while (!stopped && (entry = readdir(directory)))
 		stopped = atoi(entry->d_name) > 0 &&
-			  read_stat(entry->d_name, &state, &parent) &&
+			  read_stat(entry->d_name, &state, &parent, &since) &&
 			  parent == getppid() && state == 'T' &&
 			  is_rank(entry->d_name, rank);
 	closedir(directory);

@@ -136,6 +136,7 @@ void plat_close(struct plat *plat)
 	disks_close(plat);
 	timers_close(plat);
 	free(plat->asleep);
+	peers_free(plat->peers);
 	free(plat->progress.unpolled.asleep);
 	bell_close(plat);
 	copiers_close(plat);
@@ -271,6 +272,7 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 			     "ORRERY_TRANSPORT is ucx on some ranks only: all ranks use "
 			     "\"mpi\"; set it alike for all");
 	cuda_share(plat, config);
+	peers_meet(plat, config);
 	if (wants.least == WANTS_UCX) {
 		ret = open_ucx(plat, config, net);
 		if (ret != -ENODEV)

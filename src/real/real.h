@@ -245,6 +245,7 @@ struct plat {
 	int nvain_spins; /* atomic: of waiting threads, since one helped; see wait.c */
 	int is_woken; /* atomic: a worker that rested has a task, and may not run yet */
 	struct asleep *asleep; /* at the watchdog's last look; NULL: it has not looked */
+	struct peers *peers;   /* ranks of this machine; NULL: not known */
 };
 
 /* cores.c */
@@ -296,6 +297,9 @@ void leave_watch(void);
 void leave_watch_faults(int is_wanted);
 /* The rank that its launcher gave it; 0 when it was started without one. */
 int peers_own_rank(void);
+/* Ranks of this machine tell each other who they are.  Collective. */
+void peers_meet(struct plat *plat, const struct net_config *config);
+void peers_free(struct peers *peers);
 /* plat.c: in a child of fork(). */
 void real_forget(void);
 /* NULL: nothing has been asked of the library. */

@@ -17,7 +17,11 @@
 #include <starpu.h>
 #include <starpu_mpi.h>
 
-enum { TAG = 7, LONG_US = 700000 /* some limits of the watchdog, as stuck.py sets it */ };
+enum {
+	TAG = 7,
+	ENDLESS_S = 300,
+	LONG_US = 700000 /* some limits of the watchdog, as stuck.py sets it */
+};
 
 struct scene {
 	const char *name;
@@ -569,6 +573,26 @@ static void waits_for_its_fate(void)
 	starpu_data_unregister(handle);
 }
 
+static void endless_cpu(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	sleep(ENDLESS_S);
+}
+
+static struct starpu_codelet endless = {
+	.cpu_funcs = {endless_cpu}, .model = &starpu_perfmodel_nop, .name = "endless"};
+
+/* Rank 0 is not stuck, since a kernel runs. */
+static void waits_beside_a_kernel(void)
+{
+	say_pid();
+	if (rank == 0)
+		starpu_task_insert(&endless, 0);
+	wait_for_the_other();
+	sleep(ENDLESS_S);
+}
+
 static void forks(void)
 {
 	starpu_data_handle_t handle = variable(&value);
@@ -627,6 +651,7 @@ static const struct scene scenes[] = {
 	SCENE(faults),
 	SCENE(finalizes),
 	SCENE(waits_for_its_fate),
+	SCENE(waits_beside_a_kernel),
 	SCENE(forks),
 };
 

@@ -131,6 +131,13 @@ def cases(_top):
         goes("finalizes", [r"rank 1\] MPI_Finalize: .* still runs", r"starpu_mpi_shutdown"]),
         [Case("killed", [r"rank 1\W.*signal 9"], where=REAL, status="is not 0",
               case="waits_for_its_fate", program="stuck", hushes=())],
+        # As srun does, unless it is told otherwise.
+        *([Case("killed_unnoticed", [r"rank 0\] (rank 1 is needed, and its process has ended before "
+                                     r"starpu_mpi_shutdown\(\): it was killed|UCX: .* rank 1: .*has ended)"], where=REAL, status=ENDS,
+                case=case, program="stuck", hushes=(), env=dict(SOON, OMPI_MCA_orte_enable_recovery="1"),
+                claim="who is killed is named where the launcher lets the others live, " + claim)]
+          for case, claim in (("waits_for_its_fate", "by one that waits"),
+                              ("waits_beside_a_kernel", "and by one with a kernel"))),
         [Case("stopped", [r"rank 1 has not answered for", r"rank 1 answers again"],
               where=REAL, status=ENDS, case="waits_for_its_fate", program="stuck", env=SOON,
               claim="who is stopped is named, and the run goes on when it does")],
@@ -151,8 +158,8 @@ def kill(name, process):
         found = re.search(r"rank 1 has pid (\d+)", line)
         if found:
             pid = int(found.group(1))
-            os.kill(pid, signal.SIGKILL if name == "killed" else signal.SIGSTOP)
-            if name == "killed":
+            os.kill(pid, signal.SIGKILL if "killed" in name else signal.SIGSTOP)
+            if "killed" in name:
                 break
         if "has not answered" in line and name == "stopped":
             os.kill(pid, signal.SIGCONT)
@@ -179,7 +186,7 @@ def tell(name, process):
 
 
 def run(case, flavour):
-    act = {"waits_for_its_fate": kill, "released_by_a_thread": tell,
+    act = {"waits_for_its_fate": kill, "waits_beside_a_kernel": kill, "released_by_a_thread": tell,
            "notified_by_a_signal": tell}.get(case.case)
     if not act:
         return bad.run(case, flavour)

@@ -342,6 +342,40 @@ static void kernel_naps_beside_main(void)
 	starpu_data_unregister(handle);
 }
 
+static void *receives(void *arg)
+{
+	starpu_mpi_recv(arg, 1 - rank, TAG, WORLD, NULL);
+	return NULL;
+}
+
+static void *naps_and_sends(void *arg)
+{
+	pause_ms(LONG_MS);
+	starpu_mpi_send(arg, 1 - rank, TAG, WORLD);
+	return NULL;
+}
+
+/* What a thread of the program does, whose end the main waits for. */
+static void join(void *(*acts)(void *handle))
+{
+	starpu_data_handle_t handle = variable(&value);
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, acts, handle);
+	pthread_join(thread, NULL);
+	starpu_data_unregister(handle);
+}
+
+static void mains_join_receivers(void)
+{
+	join(receives);
+}
+
+static void mains_join_late_ones(void)
+{
+	join(rank == 0 ? naps_and_sends : receives);
+}
+
 static void main_waits_for_nobody(void)
 {
 	if (rank == 1)
@@ -358,6 +392,7 @@ static const struct scene scenes[] = {
 	SCENE(kernel_spins_for_ever),     SCENE(message_wakes_the_main),
 	SCENE(thread_takes_it_in),        SCENE(main_waits_for_nobody),
 	SCENE(kernel_sleeps_beside_main), SCENE(kernel_naps_beside_main),
+	SCENE(mains_join_receivers),      SCENE(mains_join_late_ones),
 };
 
 int main(int argc, char **argv)
