@@ -13,6 +13,7 @@
 #include "mpi/assembly.h"
 #include "mpi/finish.h"
 #include "mpi/ft.h"
+#include "mpi/kin.h"
 #include "mpi/mpi.h"
 
 static const char *const WHAT = "orrery_mpi_checkpoint_restore";
@@ -293,6 +294,7 @@ static void forget_value(struct mpi *mpi, starpu_data_handle_t handle)
 {
 	reduce_forget(mpi, handle);
 	cache_clear(mpi, handle);
+	kin_clear(mpi, handle);
 	if (orr_load_ptr((void **)&handle->body))
 		data_invalidate_submit(mpi->node, handle);
 }
@@ -466,11 +468,23 @@ static int complain_fake(const struct mpi *mpi)
 	return -ENOENT;
 }
 
+/* What ranks contributed to data that share bytes with these must not be added to them
+ * once they are back. */
+static int wait_for_now(struct ft_template *template)
+{
+	struct mpi *mpi = template->mpi;
+
+	for (int i = 0; i < template->n; i++)
+		if (template->entries[i].kind == FT_DATA)
+			kin_settle(mpi, template->entries[i].handle);
+	return finish_wait_all(mpi, NULL);
+}
+
 int ft_restore(struct ft_template *template, const struct ft_loss *loss)
 {
 	struct mpi *mpi = template->mpi;
 	struct restore restore = {.template = template, .mpi = mpi, .loss = loss};
-	int ret = mpi->is_fake ? complain_fake(mpi) : finish_wait_all(mpi, NULL);
+	int ret = mpi->is_fake ? complain_fake(mpi) : wait_for_now(template);
 
 	if (ret == 0)
 		ret = meet(&restore);
