@@ -100,7 +100,9 @@ int orrery_mpi_allreduce_detached(starpu_data_handle_t own, starpu_data_handle_t
  * What a restoration brings back.  All entries of the template, on all ranks, to what
  * they were at the last complete checkpoint.  Data of a lost rank belong to the rank
  * that takes its place.  What the template does not name stays as it is, wrong on the
- *lost rank: the program computes it again.
+ * lost rank: the program computes it again, or restores another template. Of the
+ * checkpoints of these the lost rank has lost its part as well, and who takes its place
+ * here does so there; the others need not be told of the loss.
  *
  * All ranks of the communicator given at init call, at the same place in their order of
  * insertion; no task and no callback does.
@@ -110,8 +112,9 @@ int orrery_mpi_allreduce_detached(starpu_data_handle_t own, starpu_data_handle_t
  * Block until all checkpoints of the template, but the last nahead submitted, are
  * complete or have failed.  So the program does not run further ahead than that.
  *
- * @return 0; -EOWNERDEAD, on all ranks alike: since the last restoration one of these has
- *         failed, for a rank is lost; -EINVAL with a message; -EDEADLK: they cannot end
+ * @return 0; -EOWNERDEAD, on all ranks alike: since the last restoration, of any
+ *         template, one of these has failed, for a rank is lost; -EINVAL with a message;
+ *         -EDEADLK: they cannot end
  */
 int orrery_mpi_checkpoint_wait(starpu_mpi_checkpoint_template_t cp_template, int nahead);
 

@@ -86,7 +86,7 @@ static int copy_locally(struct mpi *mpi, const struct value_copy *copy)
 	int owner = copy->dst->owner;
 	int ret = 0;
 
-	cache_clear(mpi, copy->dst);
+	collective_overwrites(mpi, copy->dst);
 	if (owner == OWNER_PER_NODE || owner == comm_at(&mpi->comms, copy->comm)->rank)
 		ret = starpu_data_cpy_priority(copy->dst, copy->src, !copy->is_blocking,
 					       copy->callback, copy->arg, copy->priority);
@@ -120,8 +120,8 @@ int starpu_mpi_data_cpy_priority(starpu_data_handle_t dst_handle,
 		return 0;
 	}
 	api_check_copy(mpi->node, copy.what, dst_handle, src_handle);
-	reduce_settle(mpi, src_handle);
-	reduce_settle(mpi, dst_handle);
+	collective_settle(mpi, src_handle);
+	collective_settle(mpi, dst_handle);
 	if (dst_handle->owner == src_handle->owner)
 		return copy_locally(mpi, &copy);
 	if (dst_handle->owner == OWNER_PER_NODE || src_handle->owner == OWNER_PER_NODE)

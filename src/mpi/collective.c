@@ -8,7 +8,21 @@
 #include "core/data/data_ops.h"
 #include "core/data/duplicate.h"
 #include "mpi/finish.h"
+#include "mpi/kin.h"
 #include "mpi/mpi.h"
+
+void collective_settle(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	kin_settle(mpi, handle);
+	if (data_flags(handle) & DATUM_CONTRIBUTED)
+		reduce_settle(mpi, handle);
+}
+
+void collective_overwrites(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	cache_clear(mpi, handle);
+	kin_clear(mpi, handle);
+}
 
 /* ---- callbacks ------------------------------------------------------- */
 
@@ -128,8 +142,7 @@ void collective_spread(struct mpi *mpi, const struct spread *spread)
 		if (!spread->handles[i])
 			continue;
 		check_spread(mpi, spread, spread->handles[i]);
-		if (spread->handles[i]->flags & DATUM_CONTRIBUTED)
-			reduce_settle(mpi, spread->handles[i]);
+		collective_settle(mpi, spread->handles[i]);
 		ntransfers += takes_part(mpi, spread, spread->handles[i]);
 	}
 	if (spread->callback && ntransfers > 0 && !mpi->is_fake) {
@@ -143,7 +156,7 @@ void collective_spread(struct mpi *mpi, const struct spread *spread)
 	/* What others hold of data that were scattered is of the past. */
 	for (int i = 0; i < spread->n && !spread->gathers; i++)
 		if (spread->handles[i])
-			cache_clear(mpi, spread->handles[i]);
+			collective_overwrites(mpi, spread->handles[i]);
 }
 
 /* ---- copies ---------------------------------------------------------- */
@@ -168,7 +181,7 @@ int collective_copy(struct mpi *mpi, const struct value_copy *copy)
 				 .arg = copy->arg};
 	int ret = mpi->is_fake ? 0 : insert_fetch(mpi, &fetch);
 
-	cache_clear(mpi, copy->dst);
+	collective_overwrites(mpi, copy->dst);
 	if (ret || me != to)
 		return ret;
 	if (mpi->is_fake) {
@@ -231,6 +244,9 @@ int collective_combine(struct mpi *mpi, const struct combination *combination)
 	struct countdown *countdown;
 	int ret;
 
+	/* Data that share bytes with them may have others as well, which stay. */
+	kin_settle(mpi, combination->own);
+	kin_settle(mpi, result);
 	/* What was contributed before is of the value that is lost. */
 	reduce_forget(mpi, result);
 	cache_clear(mpi, result);

@@ -15,6 +15,13 @@
 
 struct mpi;
 
+/* The value will be used: reduce what ranks contributed to it, and to what shares bytes
+ * with it. */
+void collective_settle(struct mpi *mpi, starpu_data_handle_t handle);
+/* The value is replaced: copies of it, and of what shares bytes with it, are of the past.
+ */
+void collective_overwrites(struct mpi *mpi, starpu_data_handle_t handle);
+
 /* Values go from one rank to the owners of the data (scatter), or the other way. */
 struct spread {
 	starpu_data_handle_t *handles; /* NULL where it does not concern this rank */

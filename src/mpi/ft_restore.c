@@ -13,6 +13,7 @@
 #include "mpi/assembly.h"
 #include "mpi/finish.h"
 #include "mpi/ft.h"
+#include "mpi/kin.h"
 #include "mpi/mpi.h"
 
 static const char *const WHAT = "orrery_mpi_checkpoint_restore";
@@ -243,20 +244,34 @@ static int successor(const struct ft_loss *loss, int rank)
 	return rank;
 }
 
+/* By rank: whose part of the template's latest checkpoint is lost. */
+static char *gone_after(const struct ft_template *template, const struct ft_loss *loss)
+{
+	size_t n = (size_t) template->mpi->size;
+	char *gone = orr_alloc(n);
+
+	if (template->gone)
+		memcpy(gone, template->gone, n);
+	for (int i = 0; i < loss->n; i++)
+		gone[loss->lost[i]] = 1;
+	return gone;
+}
+
+static struct ft_map *map_after(const struct ft_template *template,
+				const struct ft_loss *loss)
+{
+	size_t n = (size_t) template->mpi->size;
+	struct ft_map *map = orr_alloc(sizeof(*map) + n * sizeof(int));
+
+	for (int rank = 0; rank < (int)n; rank++)
+		map->rank[rank] = successor(loss, ft_stand_in(template->maps, rank));
+	return map;
+}
+
 static void note_losses(struct restore *restore)
 {
-	const struct ft_template *template = restore->template;
-	size_t n = (size_t)restore->mpi->size;
-
-	restore->gone = orr_alloc(n);
-	if (template->gone)
-		memcpy(restore->gone, template->gone, n);
-	for (int i = 0; i < restore->loss->n; i++)
-		restore->gone[restore->loss->lost[i]] = 1;
-	restore->map = orr_alloc(sizeof(*restore->map) + n * sizeof(int));
-	for (int rank = 0; rank < (int)n; rank++)
-		restore->map->rank[rank] =
-			successor(restore->loss, ft_stand_in(template->maps, rank));
+	restore->gone = gone_after(restore->template, restore->loss);
+	restore->map = map_after(restore->template, restore->loss);
 }
 
 /* ---- values ----------------------------------------------------------------- */
@@ -293,6 +308,7 @@ static void forget_value(struct mpi *mpi, starpu_data_handle_t handle)
 {
 	reduce_forget(mpi, handle);
 	cache_clear(mpi, handle);
+	kin_clear(mpi, handle);
 	if (orr_load_ptr((void **)&handle->body))
 		data_invalidate_submit(mpi->node, handle);
 }
@@ -393,18 +409,27 @@ static void restore_all(struct restore *restore)
 }
 
 /* What was in its memory is not used by mistake. */
-static void lose_parts(const struct restore *restore)
+static void lose_parts(const struct ft_template *template)
 {
-	const struct ft_checkpoint *from = restore->from;
+	const struct ft_checkpoint *latest = template->latest;
+
+	for (int i = 0; latest && i < latest->nparts; i++) {
+		const struct ft_part *part = &latest->parts[i];
+
+		if (part->bytes)
+			memset(part->bytes, 0xa5, template->entries[part->entry].bytes);
+		data_invalidate_submit(template->mpi->node, part->copy);
+	}
+}
+
+static void lose_parts_of_all(const struct restore *restore)
+{
+	struct list *all = &restore->mpi->ft->templates;
 
 	if (!is_among(restore->loss->lost, restore->loss->n, restore->mpi->rank))
 		return;
-	for (int i = 0; i < from->nparts; i++) {
-		if (from->parts[i].bytes)
-			memset(from->parts[i].bytes, 0xa5,
-			       restore->template->entries[from->parts[i].entry].bytes);
-		data_invalidate_submit(restore->mpi->node, from->parts[i].copy);
-	}
+	for (struct list *link = all->next; link != all; link = link->next)
+		lose_parts(LIST_ENTRY(link, struct ft_template, link));
 }
 
 /* ---- all of it ---------------------------------------------------------------- */
@@ -437,22 +462,38 @@ static void count_left(const struct restore *restore)
 			WHAT, last);
 }
 
-/* From now on others are in the place of who was lost. */
-static void replace(struct restore *restore)
+/* From now on others are in the place of who was lost; locked. */
+static void replace(struct ft_template *template, const struct ft_loss *loss, char *gone,
+		    struct ft_map *map)
 {
-	struct ft_template *template = restore->template;
-	struct ft *ft = restore->mpi->ft;
-
 	for (int i = 0; i < template->n; i++)
 		template->entries[i].backup =
-			successor(restore->loss, template->entries[i].backup);
-	orr_lock(&ft->lock);
+			successor(loss, template->entries[i].backup);
 	free(template->gone);
-	template->gone = restore->gone;
-	restore->map->older = template->maps;
-	template->maps = restore->map;
+	template->gone = gone;
+	map->older = template->maps;
+	template->maps = map;
 	template->failed = 0;
-	if (is_among(restore->loss->lost, restore->loss->n, restore->mpi->rank))
+}
+
+/* A rank that is lost has lost its part of the checkpoints of other templates, too. */
+static void replace_in_all(struct restore *restore)
+{
+	const struct ft_loss *loss = restore->loss;
+	struct ft *ft = restore->mpi->ft;
+	struct list *all = &ft->templates;
+
+	orr_lock(&ft->lock);
+	replace(restore->template, loss, restore->gone, restore->map);
+	for (struct list *link = all->next; loss->n > 0 && link != all;
+	     link = link->next) {
+		struct ft_template *other = LIST_ENTRY(link, struct ft_template, link);
+
+		if (other != restore->template)
+			replace(other, loss, gone_after(other, loss),
+				map_after(other, loss));
+	}
+	if (is_among(loss->lost, loss->n, restore->mpi->rank))
 		ft->is_lost = 0;
 	orr_unlock(&ft->lock);
 }
@@ -466,11 +507,23 @@ static int complain_fake(const struct mpi *mpi)
 	return -ENOENT;
 }
 
+/* What ranks contributed to data that share bytes with these must not be added to them
+ * once they are back. */
+static int wait_for_now(struct ft_template *template)
+{
+	struct mpi *mpi = template->mpi;
+
+	for (int i = 0; i < template->n; i++)
+		if (template->entries[i].kind == FT_DATA)
+			kin_settle(mpi, template->entries[i].handle);
+	return finish_wait_all(mpi, NULL);
+}
+
 int ft_restore(struct ft_template *template, const struct ft_loss *loss)
 {
 	struct mpi *mpi = template->mpi;
 	struct restore restore = {.template = template, .mpi = mpi, .loss = loss};
-	int ret = mpi->is_fake ? complain_fake(mpi) : finish_wait_all(mpi, NULL);
+	int ret = mpi->is_fake ? complain_fake(mpi) : wait_for_now(template);
 
 	if (ret == 0)
 		ret = meet(&restore);
@@ -485,11 +538,11 @@ int ft_restore(struct ft_template *template, const struct ft_loss *loss)
 		free(restore.map);
 		return ret;
 	}
-	lose_parts(&restore);
+	lose_parts_of_all(&restore);
 	restore_all(&restore);
 	ret = wait_restored(&restore);
 	count_left(&restore);
-	replace(&restore);
+	replace_in_all(&restore);
 	if (ret < 0)
 		return ret;
 	ft_submit(template, 0);

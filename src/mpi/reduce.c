@@ -276,12 +276,35 @@ static void climb(const struct step *step, int *ranks, int n)
 	}
 }
 
+/* They meet at the owner of now, also when it was another one that they began with: if it
+ * did not contribute, what it may have is no part of the value. */
+static void add_owner(struct mpi *mpi, struct contributors *contributors,
+		      const struct reduction *reduction)
+{
+	starpu_data_handle_t handle = contributors->handle;
+	int owner = handle->owner;
+
+	if (owner < 0 || owner >= contributors->size)
+		die(mpi, handle, reduction->what,
+		    "its owner was changed while contributions waited, to none of the "
+		    "ranks that contribute; call starpu_mpi_redux_data() before");
+	if (contributors->has[owner])
+		return;
+	contributors->has[owner] = 1;
+	contributors->n++;
+	if (owner == comm_at(&mpi->comms, contributors->comm)->rank &&
+	    orr_load_ptr((void **)&handle->body))
+		data_invalidate_submit(mpi->node, handle);
+}
+
 void reduce_data(struct mpi *mpi, const struct reduction *reduction)
 {
 	struct contributors *contributors = take(mpi, reduction->handle);
 	struct step step = {.mpi = mpi, .reduction = reduction};
 	int *ranks, n = 0;
 
+	if (contributors)
+		add_owner(mpi, contributors, reduction);
 	if (!contributors || contributors->n < 2) {
 		free(contributors);
 		return;

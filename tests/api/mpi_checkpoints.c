@@ -363,6 +363,39 @@ static void templates_are_independent(void)
 	close_all();
 }
 
+/* Restoring one of them tells the others who is lost, and who takes its place. */
+static void a_loss_is_one_of_all_templates(void)
+{
+	starpu_mpi_checkpoint_template_t other = NULL;
+	int spare = claim_size - 1;
+	long kept[NDATA];
+
+	open_all();
+	make_template();
+	CLAIM_EQ(starpu_mpi_checkpoint_template_register(&other, 6, 1, STARPU_DATA_ARRAY,
+							 data, PER_RANK, 1, 0),
+		 0);
+	advance();
+	submit();
+	CLAIM_EQ(starpu_mpi_checkpoint_template_submit(other, 0), 0);
+	memcpy(kept, expected, sizeof(kept));
+	CLAIM_EQ(orrery_mpi_checkpoint_wait(template, 0), 0);
+	CLAIM_EQ(orrery_mpi_checkpoint_wait(other, 0), 0);
+	if (RANK == 0)
+		CLAIM_EQ(orrery_mpi_lose(), 0);
+	CLAIM_EQ(starpu_mpi_checkpoint_template_submit(other, 0), 0);
+	CLAIM_EQ(orrery_mpi_checkpoint_wait(other, 0), -EOWNERDEAD);
+	CLAIM_EQ(restore(0, spare), 0);
+	CLAIM_EQ(orrery_mpi_checkpoint_wait(other, 0), 0);
+	advance();
+	CLAIM_EQ(orrery_mpi_checkpoint_restore(other, NULL, NULL, 0), 0);
+	memcpy(expected, kept, PER_RANK * sizeof(kept[0]));
+	for (int i = 0; i < PER_RANK; i++)
+		CLAIM_EQ(starpu_mpi_data_get_rank(data[i]), spare);
+	expect_values();
+	close_all();
+}
+
 static void mistakes_have_a_code(void)
 {
 	starpu_mpi_checkpoint_template_t bad = NULL;
@@ -413,6 +446,7 @@ static const struct claim claims[] = {
 	{"what cannot be restored stays", what_cannot_be_restored_stays},
 	{"what is turned off has no effect", what_is_turned_off_has_no_effect},
 	{"templates are independent", templates_are_independent},
+	{"a loss is one of all templates", a_loss_is_one_of_all_templates},
 	{"mistakes have a code", mistakes_have_a_code},
 	{NULL, NULL},
 };

@@ -384,6 +384,30 @@ static void ranks_that_see_different_sizes_reduce_alike(void)
 	starpu_mpi_shutdown();
 }
 
+/* The owner of before is no longer the place to meet, and the new one may hold a copy. */
+static void they_meet_at_the_owner_of_now(void)
+{
+	for (int holds = 0; holds < 2; holds++) {
+		int next = claim_size - 1;
+		starpu_data_handle_t handle;
+
+		CLAIM_EQ(starpu_mpi_init_conf(NULL, NULL, 0, WORLD, NULL), 0);
+		handle = reduced(SMALL, 0, 100);
+		if (holds)
+			look_on(handle, next);
+		for (int rank = 0; rank < next; rank++)
+			insert(&contribute, STARPU_MPI_REDUX, handle, rank, 1);
+		starpu_mpi_data_set_rank(handle, next);
+		starpu_mpi_redux_data(WORLD, handle);
+		look_on(handle, next);
+		starpu_mpi_wait_for_all(WORLD);
+		if (RANK == next)
+			CLAIM_EQ(seen, 100 + next);
+		starpu_data_unregister(handle);
+		starpu_mpi_shutdown();
+	}
+}
+
 static const struct claim claims[] = {
 	{"all contributions reach the owner", all_contributions_reach_the_owner},
 	{"an owner without value starts at neutral",
@@ -393,6 +417,7 @@ static const struct claim claims[] = {
 	{"unregistering reduces", unregistering_reduces},
 	{"copies from before do not count", copies_from_before_do_not_count},
 	{"they follow a datum that moves", they_follow_a_datum_that_moves},
+	{"they meet at the owner of now", they_meet_at_the_owner_of_now},
 	{"the map says who contributed", the_map_says_who_contributed},
 	{"private data are reduced at home", private_data_are_reduced_at_home},
 	{"ranks that see different sizes reduce alike",
