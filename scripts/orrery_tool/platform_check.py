@@ -12,7 +12,7 @@ from orrery_tool.platform_elements import (alias_of, element_doubt, element_mist
                                            holder_doubts, malformed, unknown_element)
 from orrery_tool.platform_quantities import (BANDWIDTHS, TIMES, doubt, factors_mistake, mistake,
                                              radical_mistake)
-from orrery_tool.platform_limits import MAX_GPUS, kernels_mistake
+from orrery_tool.platform_limits import MAX_GPUS, MAX_NUMAS, MOST, text_mistake
 from orrery_tool.words import Refusal
 
 TEXTS = ("cpu_model", "gpu_model", "kinds", "push_costs", "copy_factors", "small_copy_factors",
@@ -29,6 +29,7 @@ HOLDERS = ("cluster", "host", "cabinet", "peer")
 SWITCHES = ("host_shared", "peer_access", "copies_messages")
 COUNTS = ("cpus", "gpus", "spare_cores", "disks", "numa_nodes", "host_peers") + SWITCHES
 MOST_UNITS, MOST_BYTES = 1e6, 1e18  # as src/sim/machine.c has them
+AT_MOST_1 = r"\w+_cost|poll_wait|lone_copy|gpu_launch|gpu_gap" # seconds, and a part
 KINDS = r"\w+:\d+-\d+(;\w+:\d+-\d+)*;?"
 NOT_NEGATIVE = BANDWIDTHS + TIMES + ("speed",)
 MAX_NOTES = 5              # of a file
@@ -186,7 +187,7 @@ class Reader:
 
         if name == "host" and ("speed_file" in attributes or "availability_file" in attributes) or \
                 name == "trace_connect" and attributes.get("kind") == "SPEED":
-            self.note(name, "the speed of a host changes nothing: kernels take their time from "
+            self.wonder(name, "speed", "the speed of a host changes nothing: kernels take their time from "
                       "performance models")
         if name == "prop" and re.match("watt", attributes.get("id", "")):
             self.once("prop", "%s: the energy of a run is that of energy models and STARPU_IDLE_POWER; "
@@ -248,8 +249,7 @@ class Reader:
             self.refuse("prop", "expected <prop id=\"NAME\" value=\"VALUE\"/>")
         self.judge("prop", factors_mistake(name, value))
         kind, _, plain = name.rpartition(".")
-        if plain in ("gpu_kernels", "gpu_launches"):
-            self.judge("prop", kernels_mistake(value, plain))
+        self.judge("prop", text_mistake(plain, value))
         if name == "kinds":
             if not re.fullmatch(KINDS, value):
                 self.refuse("prop", "kinds is \"%s\", expected the numbers of each kind's nodes: "
@@ -291,11 +291,13 @@ class Reader:
 
     def limits(self, name, plain, value):
         most = 1 if plain in SWITCHES else 2 if plain == "host_peers" else \
-            MAX_GPUS if plain == "gpus" else \
-            MOST_UNITS if plain in COUNTS else MOST_BYTES if "bytes" in plain else None
-        if most and (float(value) > most or plain in COUNTS and float(value) % 1):
+            MAX_GPUS if plain == "gpus" else MAX_NUMAS if plain == "numa_nodes" else \
+            MOST_UNITS if plain in COUNTS else MOST_BYTES if "bytes" in plain else \
+            1 if re.fullmatch(AT_MOST_1, plain) else MOST
+        if float(value) > most or plain in COUNTS and float(value) % 1:
             self.refuse("prop", "%s is \"%s\", expected %s from 0 to %g" % (
-                name, value, "a whole number" if plain in COUNTS else "a number of bytes", most))
+                name, value, "a whole number" if plain in COUNTS else "a number of bytes"
+                if "bytes" in plain else "seconds" if most == 1 and plain != "lone_copy" else "a number", most))
 
     def say_wide(self):
         for link, line in sorted(self.wide.items(), key=lambda item: item[1])[:1]:

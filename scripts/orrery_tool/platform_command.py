@@ -32,7 +32,7 @@ def platform_parser():
                         help="print the description of a ready machine, to begin with")
     parser.add_argument("--check", action="store_true",
                         help="only say what is wrong with a description or a platform")
-    parser.add_argument("-o", "--output", metavar="FILE", help="the platform (standard output)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where it goes (standard output)")
     parser.add_argument("machine", nargs="?", help="a description FILE.toml, a ready machine, "
                         "StarPU's machine.platform.xml or bus/NAME")
     parser.add_argument("changes", nargs="*", metavar="NAME=VALUE", help="figures")
@@ -157,6 +157,18 @@ def is_whole_machine(path):
         return False
 
 
+def check_output(args):
+    """A platform that took the place of its description would be the end of that."""
+    if args.output and args.output.endswith(".toml") and not args.describe:
+        stem = args.output[:-len(".toml")]
+        raise Refusal("platform: -o %s: a platform is XML, and a .toml is read as a description; say -o %s.xml%s" % (
+            args.output, stem, "" if args.machine and os.path.exists(args.machine) else
+            ", or --describe for the description of a ready machine"))
+    if args.output and args.machine and os.path.exists(args.output) and os.path.exists(args.machine) \
+            and os.path.samefile(args.output, args.machine):
+        raise Refusal("platform: -o %s is the file that is read; say another one" % args.output)
+
+
 def command_platform(place, argv):
     args = platform_parser().parse_args(argv)
     library = Library(place.share)
@@ -168,10 +180,15 @@ def command_platform(place, argv):
     if not args.machine and not args.changes:
         raise Refusal("platform: no machine given; give a description FILE.toml, one of %s, or "
                       "NAME=VALUE; see \"orrery help platforms\"" % ", ".join(library.ready()))
+    check_output(args)
     if args.describe:
         if args.machine not in library.ready():
             raise Refusal("platform: --describe needs one of %s" % ", ".join(library.ready()))
-        sys.stdout.write(read_text(library.path(args.machine)))
+        text = read_text(library.path(args.machine))
+        if args.output:
+            write_text(args.output, text)
+        else:
+            sys.stdout.write(text)
         return 0
     if args.check and args.machine and args.machine.endswith(".so"):
         raise Refusal("platform: --check reads descriptions and platforms in XML; %s is compiled: a run "

@@ -18,7 +18,7 @@ COUNTS = {                 # name: (least, most); others 0 to MOST_UNITS
     "nodes_per_router": (1, MOST_UNITS), "router_links": (1, MOST_UNITS),
     "chassis_links": (1, MOST_UNITS), "group_links": (1, MOST_UNITS),
 }
-COSTS = r"\w+_cost|poll_wait"
+COSTS = r"\w+_cost|poll_wait|gpu_launch|gpu_gap"
 # kind, pattern of names, (least, most) that machines have, unit, words
 USUAL = (
     ("bandwidth", "(pcie|host|nvlink|numa)_bandwidth", (1e8, 1e14), "bytes per second",
@@ -83,15 +83,43 @@ def check_quantity(where, name, kind, value, raw):
             where, name, "%.12g" % raw, range_[1], EXAMPLES[kind]))
 
 
-def check_pieces(where, name, text):
-    """"ABOVE_BYTES:FACTOR;...", in order."""
+def pieces_mistake(name, text):
+    """What is wrong with "ABOVE_BYTES:FACTOR;...", in order, or ""."""
     pieces = [re.fullmatch(PIECE, piece.strip()) for piece in text.split(";")]
     bounds = [int(piece.group(1)) for piece in pieces if piece]
     if not all(pieces) or len(pieces) > MAX_PIECES or bounds != sorted(set(bounds)) or \
-            any(not float(piece.group(2)) > 0 for piece in pieces):
-        raise Refusal("%s: %s is \"%s\", expected ABOVE_BYTES:FACTOR with ; between, up to %d, "
-                      "bytes in order and factors above 0: \"0:0.5;65536:1\"" % (
-                          where, name, text, MAX_PIECES))
+            any(not 0 < number_of(piece.group(2)) < MOST for piece in pieces):
+        return "%s is \"%s\", expected ABOVE_BYTES:FACTOR with ; between, up to %d, bytes in order and " \
+            "factors above 0: \"0:0.5;65536:1\"" % (name, text, MAX_PIECES)
+    return ""
+
+
+def seconds_mistake(name, text):
+    """The same of "WORD:SECONDS;...", which is what one task costs."""
+    what, word, such = ("ABOVE_BYTES", r"\d+", "0:4e-7;98304:1e-6") if name == "cold_costs" else \
+        ("POLICY", r"[\w-]+", "lws:3e-7;dmda:4e-7")
+    pieces = [re.fullmatch(r"%s:([0-9.]+([eE][+-]?\d+)?)" % word, piece)
+              for piece in re.sub(";$", "", text).split(";")]
+    if len(pieces) <= MAX_PIECES and all(piece and 0 <= number_of(piece.group(1)) < 1 for piece in pieces):
+        return ""
+    return "%s is \"%s\", expected %s:SECONDS with ; between, less than 1 s, up to %d: \"%s\"" % (
+        name, text, what, MAX_PIECES, such)
+
+
+def number_of(text):
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def text_mistake(name, text):
+    """What is wrong with a property that is a list, or ""."""
+    if name in ("copy_factors", "small_copy_factors"):
+        return pieces_mistake(name, text)
+    if name in ("cold_costs", "push_costs"):
+        return seconds_mistake(name, text)
+    return kernels_mistake(text, name) if name in ("gpu_kernels", "gpu_launches") else ""
 
 
 def kernels_mistake(text, name="gpu_kernels"):
@@ -109,21 +137,11 @@ def kernels_mistake(text, name="gpu_kernels"):
 def check_text(where, name, text):
     if not text.strip():
         raise Refusal("%s: %s is empty; say it, or leave it out" % (where, name))
-    if name in ("bandwidth_factors", "latency_factors", "copy_factors", "small_copy_factors"):
-        check_pieces(where, name, text)
-    if name == "cold_costs" and not re.fullmatch(
-            r"\d+:[0-9.]+(e[+-]?\d+)?(;\d+:[0-9.]+(e[+-]?\d+)?)*;?", text):
-        raise Refusal("%s: cold_costs is \"%s\", expected ABOVE_BYTES:SECONDS with ; between: "
-                      "\"0:4e-7;98304:1e-6\"" % (where, text))
-    if name == "gpu_kernels" and text != "alike" and kernels_mistake(text):
-        raise Refusal("%s: %s; or \"alike\", where no kernel is unlike others" % (
-            where, kernels_mistake(text)))
-    if name == "gpu_launches" and kernels_mistake(text, name):
-        raise Refusal("%s: %s" % (where, kernels_mistake(text, name)))
-    if name == "push_costs" and not re.fullmatch(
-            r"[\w-]+:[0-9.]+(e[+-]?\d+)?(;[\w-]+:[0-9.]+(e[+-]?\d+)?)*;?", text):
-        raise Refusal("%s: push_costs is \"%s\", expected POLICY:SECONDS with ; between: "
-                      "\"lws:3e-7;dmda:4e-7\"" % (where, text))
+    words = pieces_mistake(name, text) if name in ("bandwidth_factors", "latency_factors") else \
+        "" if name == "gpu_kernels" and text == "alike" else text_mistake(name, text)
+    if words:
+        raise Refusal("%s: %s%s" % (where, words, "; or \"alike\", where no kernel is unlike others"
+                                    if name == "gpu_kernels" else ""))
 
 
 def check_figure(where, name, kind, value, raw):
@@ -134,6 +152,8 @@ def check_figure(where, name, kind, value, raw):
         check_quantity(where, name, kind, value, raw)
     elif kind == "number" and not math.isfinite(value):
         raise Refusal("%s: %s is %s, expected a number" % (where, name, raw))
+    elif name == "lone_copy" and value > 1:
+        raise Refusal("%s: lone_copy is %s, a part of the bandwidth: expected 0 to 1" % (where, raw))
     elif kind == "text":
         check_text(where, name, value)
 

@@ -42,7 +42,8 @@ def given_tree(nodes, figure):
         raise Refusal("%s: a tree \"%s\" has %d nodes, and nodes is %d; change one of them, or "
                       "leave tree out" % (figure.where, figure.value, math.prod(numbers[0]),
                                           nodes))
-    return Shape("FAT_TREE", figure.value.replace(" ", ""), nodes, 2, "fat tree; " + figure.origin)
+    return Shape("FAT_TREE", figure.value.replace(" ", ""), nodes, 2, 
+                 "fat tree" + ("; " + figure.origin if figure.origin else " " + figure.value))
 
 
 def splits(nodes, most, least):
@@ -55,8 +56,9 @@ def fat_tree(nodes, top):
         return given_tree(nodes, top["tree"])
     ports = value_of(top, "switch_ports", 40)
     ratio = value_of(top, "oversubscription", 1)
-    where = next((top[name].where for name in ("switch_ports", "oversubscription", "nodes")
-                  if name in top), "platform")
+    said = [top[name].where for name in ("switch_ports", "oversubscription", "nodes") if name in top]
+    # What a known link says is no line of the user's.
+    where = next((place for place in said if not place.startswith("parts.toml")), "platform")
     down = int(ports * ratio / (1 + ratio))
     if ratio < 1:
         raise Refusal("%s: oversubscription is %g, links down for one up: expected 1 or more"

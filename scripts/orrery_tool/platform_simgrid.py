@@ -105,6 +105,8 @@ REMEDIES = (
      "them"),
     ("Not a valid model", "routing is one of Full, Floyd, Dijkstra, DijkstraCache, Cluster, None, "
      "Vivaldi"),
+    ("define trace .* twice", "SimGrid reads the file of a profile for one host only: give each a copy of its "
+     "own, or leave speed_file and availability_file out, since they change nothing here"),
     ("Profile loop conditions", "in the file of a profile PERIODICITY is more than its last date"),
     ("In a StarZone", "with routing=\"Cluster\" each host has its links by <host_link id=\"HOST\" "
      "up=\"LINK\" down=\"LINK\"/>; routes between two hosts want routing=\"Full\""),
@@ -124,6 +126,7 @@ PLACES = (
     ("disable (network) selective update", "<prop [^>]*id=\"%s/maxmin-selective-update\""),
     ("route between (\\S+ and \\S+) already", "<route [^>]*src=\"%s\""),
     ("add route from (\\S+) to .*StarZone", "<route [^>]*src=\"%s\""),
+    ("define trace (\\S+) twice", "_?file=\"%s\""),
     ("for CPU (\\S+)", "<host [^>]*id=\"%s\""),
     ("named '([^']*)'", "<(?:host|cluster|link|zone|router) [^>]*id=\"%s\""),
 )

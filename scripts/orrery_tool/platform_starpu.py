@@ -341,6 +341,12 @@ def read_calibration(stem):
             raise Refusal("%s: expected a row and a column for each of %d main memories and of %d "
                           "GPUs; have StarPU measure it again" % (end, bus.numas, bus.gpus))
 
+    devices = sum(counts.values()) - counts["CPUs"] - counts.get("NUMA", 0) + bus.numas
+    told = sum(map(math.isfinite, tables[0][0]))
+    if told > devices:
+        raise Refusal("%s.config speaks of %d memories, and %s has figures of %d: it is truncated, or of "
+                      "another machine; have StarPU measure it again" % (stem, devices, ends[0], told))
+
     def figures(i, j):
         return (1e6 * between(tables[0], ends[0], i, j, 1e-3),
                 1e-6 * between(tables[1], ends[1], i, j, 0))

@@ -78,6 +78,16 @@ static int refuse_pieces(const struct plat *plat, const char *name, const char *
 	return -ENODEV;
 }
 
+/* Seconds are divided by them. */
+static int are_factors(const struct wire_pieces *pieces)
+{
+	for (int i = 0; i < pieces->n; i++)
+		if (!(pieces->piece[i].value[0] > 0 &&
+		      isfinite(pieces->piece[i].value[0])))
+			return 0;
+	return 1;
+}
+
 /* 0 or -ENODEV; without the property there are no sets. */
 static int read_sets(struct plat *plat)
 {
@@ -87,8 +97,9 @@ static int read_sets(struct plat *plat)
 	for (int i = 0; i < 2; i++) {
 		const char *text = machine_text(plat, names[i]);
 
-		if (text && pieces_parse(&factors[i], text) < 0)
-			return refuse_pieces(plat, names[i], text, "factor");
+		if (text &&
+		    (pieces_parse(&factors[i], text) < 0 || !are_factors(&factors[i])))
+			return refuse_pieces(plat, names[i], text, "factor, above 0");
 	}
 	if (factors[0].n == 0 && factors[1].n == 0)
 		return 0;

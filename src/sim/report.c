@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,12 +24,18 @@ void report_last(void)
 			plat->last(plat->node);
 }
 
-static void on_exit_of_process(int status, void *arg)
+/* SimGrid's handler of Ctrl-C ends the process by exit(), on the stack of whoever runs;
+ * while it runs, its signal is blocked. */
+static int is_interrupted(void)
 {
-	(void)arg;
-	report_last();
-	if (sim_get()->has_ended || sim_is_child() || (status != 0 && !sg_actor_self()))
-		return;
+	sigset_t blocked;
+
+	return pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 &&
+	       sigismember(&blocked, SIGINT) == 1;
+}
+
+static void say_early_end(int status)
+{
 	orr_complain(
 		ORR_NO_RANK,
 		"the process ends at t=%.9g s, before the simulation has ended: a "
@@ -36,6 +43,16 @@ static void on_exit_of_process(int status, void *arg)
 		"a function of a library that calls exit(%d), as err() does, and all "
 		"ranks are one process; let them return",
 		simgrid_get_clock(), status);
+}
+
+static void on_exit_of_process(int status, void *arg)
+{
+	(void)arg;
+	report_last();
+	if (sim_get()->has_ended || sim_is_child() || (status != 0 && !sg_actor_self()))
+		return;
+	if (!is_interrupted())
+		say_early_end(status);
 	fflush(NULL);
 	sim_leave(status ? status : EXIT_FAILURE);
 }

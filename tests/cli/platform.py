@@ -72,6 +72,9 @@ MISTAKES = {
                         "nodes_per_router = 1\n", ["bad.toml:4:", "SimGrid 3.32 cannot route"]),
     "partitions": (MIXED.replace('name = "gpu"\n', ""), ["bad.toml:7:", "lacks name"]),
     "kinds_and_nodes": ("nodes = 6\n" + MIXED, ["bad.toml:1:", "partitions have 5"]),
+    "part_of_it": (LAB + "lone_copy = 2\n", ["bad.toml:10:", "lone_copy is 2", "expected 0 to 1"]),
+    "cold": (LAB + 'cold_costs = "0:100"\n', ["bad.toml:10:", "cold_costs", "less than 1 s"]),
+    "more_than_a_tree": (LAB.replace("32", "300000"), ["bad.toml:1:", "300000 nodes", "switch_ports = 120"]),
     "like": ('like = "h300"\n', ["bad.toml:1:", "h200"]),
 }
 CLUSTER = '<cluster id="c" prefix="n" suffix="" radical="0-3" speed="1Gf" bw="1GBps" lat="1us">'
@@ -107,6 +110,10 @@ XML_MISTAKES = {
                          ["bad.xml:4: <cluster>", "more than 0"]),
     "xml_kernels": (PLATFORM % (CLUSTER, "gpu_kernels", "potrf:40%:2e-6"),
                     ["bad.xml:5: <prop>: gpu_kernels", "WORD:PART:SECONDS"]),
+    "xml_cost": (PLATFORM % (CLUSTER, "wake_cost", "5"), ["bad.xml:5: <prop>", "seconds from 0 to 1"]),
+    "xml_push": (PLATFORM % (CLUSTER, "push_costs", "lws"), ["bad.xml:5: <prop>", "POLICY:SECONDS"]),
+    "xml_cold": (PLATFORM % (CLUSTER, "cold_costs", "5"), ["bad.xml:5: <prop>", "ABOVE_BYTES:SECONDS"]),
+    "xml_copies": (PLATFORM % (CLUSTER, "copy_factors", "0:-1"), ["bad.xml:5: <prop>", "factors above 0"]),
     "xml_latency": (PLATFORM % (CLUSTER.replace("1us", "-1us"), "cpus", "4"),
                     ["bad.xml:4: <cluster>", 'lat="-1us"']),
     "xml_version": ((PLATFORM % (CLUSTER, "cpus", "4")).replace("4.1", "3"),
@@ -523,6 +530,24 @@ def read_once(suite):
     suite.verdict("and_again_when_it_has_changed", status == 2 and 'no unit "GB/s"' in said, said)
 
 
+def outputs(suite):
+    """A description is not lost to the platform that is made of it."""
+    suite.write("own.toml", LAB)
+    path = os.path.join(suite.directory, "own.toml")
+    for claim, words in (("a_description_is_not_overwritten", ("own.toml", "-o", "own.toml")),
+                         ("nor_by_another_name", ("own.toml", "-o", "./own.toml")),
+                         ("a_platform_is_no_toml", ("small4", "-o", "other.toml"))):
+        status, said = suite.orrery("platform", *words)
+        with open(path, encoding="utf-8") as f:
+            suite.verdict(claim, status == 2 and ".xml" in said and f.read() == LAB
+                          and not os.path.exists(os.path.join(suite.directory, "other.toml")), said)
+    os.rename(path, path[:-len(".toml")])
+    status, said = suite.orrery("platform", "own", "-o", "own")
+    suite.verdict("nor_one_with_no_suffix", status == 2 and "say another one" in said, said)
+    suite.succeeds("describe_goes_to_a_file", "platform", "small4", "--describe", "-o", "mine.toml", says="")
+    suite.succeeds("where_it_is_a_description", "platform", "mine.toml", "nodes=7", "-o", "mine.xml", says="7 nodes")
+
+
 def foreign(suite):
     """A platform that nobody wrote for us: what it lacks for durations is said, and is enough."""
     plain = CLUSTER.replace('prefix="n"', 'prefix="node-"')
@@ -538,6 +563,13 @@ def foreign(suite):
         'value="100:120"/></host>'))
     suite.succeeds("says_what_a_run_does_not_follow_once", "platform", "--check", "watts.xml",
                    says="change nothing", times=2)
+    suite.write("day", "PERIODICITY 2.0\n0.0 1.0\n1.0 0.5\n")
+    suite.write("days.xml", (ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace('<host id="b"', '\n<host id="b"')
+                .replace('id="a" speed', 'speed_file="day" id="a" speed').replace(
+                    'id="b" speed', 'speed_file="day" id="b" speed'))
+    status, said = suite.orrery("platform", "--check", "days.xml")
+    suite.verdict("says_what_to_do_with_a_profile_of_two_hosts", status == 2 and "days.xml:6" in said and
+                  "copy of its own" in said and said.count("changes nothing") == 1, said)
     suite.write("foreign.xml", PLATFORM % (plain, "cpu_peak_sp_gflops", "20"))
     suite.succeeds("a_peak_is_enough", "run", "--sim", "foreign.xml", "-n", "2", CHOLESKY, "--nb",
                    "4", says="(100 % uncalibrated)")
@@ -548,6 +580,7 @@ def main():
         os.environ["XDG_CACHE_HOME"] = os.path.join(directory, "cache")
         suite = Suite(directory)
         described(suite)
+        outputs(suite)
         partitions(suite)
         shipped(suite)
         if os.path.isdir(BUS):

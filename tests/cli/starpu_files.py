@@ -67,6 +67,8 @@ DAMAGED = (
     ("config", "16 # N", "0 # N", ["has 0 CPUs"]),
     ("config", "2 # Number of CUDA", "-1 # Number of CUDA", [":4:", "CUDA devices is \"-1\""]),
     ("config", "2 # Number of CUDA", "9 # Number of CUDA", ["of 2 main memories and of 9 GPUs"]),
+    ("config", CONFIG[CONFIG.index("2 # Number of CUDA"):], "", ["node.config speaks of 2 memories",
+                                                                 "has figures of 4", "truncated"]),
     ("config", CONFIG, b"\xff\xfe\0\0", ["is no text"]),
     ("config", CONFIG, None, ["node.config cannot be read"]),
     ("bandwidth", BANDWIDTH, None, ["node.bandwidth cannot be read"]),

@@ -18,6 +18,17 @@ ECHO = os.path.join(SRC, "tests", "cli", "echo.c")
 WORDS = ["a b", "*", "", "--cfg=smpi/np:1", "--log=root.thresh:debug", "-np", "3", "$(echo x)",
          "it's", '"q"', "--help", "--version", "new\nline", "\\", "-platform", "`x`", ";", "\t"]
 WAIT_S = 30
+COMPUTES = """#include <starpu.h>
+#include <unistd.h>
+int main(void)
+{
+	volatile int go_on = starpu_init(NULL) == 0 && write(1, "up\\n", 3) == 3;
+
+	while (go_on)
+		continue;
+	return 1;
+}
+"""
 
 
 class Flavour:
@@ -156,6 +167,20 @@ def damaged_platforms(suite):
     suite.verdict("damaged_platforms_are_refused_in_a_sentence", not bad, bad[:1])
 
 
+def blamed(suite):
+    """Ctrl-C while a main computes: SimGrid ends the process then, which is nobody's mistake."""
+    suite.write("computes.c", COMPUTES)
+    suite.succeeds("cc_builds_what_computes", "cc", "--sim", "computes.c", "-o", "computes", says="")
+    process = subprocess.Popen([sys.executable, ORRERY, "run", "--sim", SMALL, "-n", "1", "./computes"],
+                               cwd=suite.directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.read(3)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=WAIT_S)[1].decode(errors="replace")
+    suite.verdict("who_is_interrupted_is_blamed_for_nothing",
+                  process.returncode == 128 + signal.SIGINT and "[orrery]" not in said,
+                  "%d, %s" % (process.returncode, said))
+
+
 def simulated(suite):
     suite.succeeds("cc_builds_into_a_path_with_a_blank", "cc", "--sim", ECHO, "-o", "echo b-sim",
                    says="", times=1)
@@ -167,6 +192,7 @@ def simulated(suite):
     flavour.ends("crash", 128 + signal.SIGSEGV)
     private_directory(flavour)
     killed(flavour)
+    blamed(suite)
     suite.refuses("argument_that_simgrid_takes", "run", "--sim", SMALL, "-n", "1", "./echo b-sim",
                   "--", says=['"--"', "leave it out"])
     suite.refuses("empty_hostfile", "run", "--sim", SMALL, "-n", "1", "--hostfile",
