@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "mpi/collective.h"
+#include "mpi/kin.h"
 
 /* ---- scatter and gather ---------------------------------------------- */
 
@@ -87,6 +88,7 @@ static int copy_locally(struct mpi *mpi, const struct value_copy *copy)
 	int ret = 0;
 
 	cache_clear(mpi, copy->dst);
+	kin_clear(mpi, copy->dst);
 	if (owner == OWNER_PER_NODE || owner == comm_at(&mpi->comms, copy->comm)->rank)
 		ret = starpu_data_cpy_priority(copy->dst, copy->src, !copy->is_blocking,
 					       copy->callback, copy->arg, copy->priority);
@@ -120,7 +122,9 @@ int starpu_mpi_data_cpy_priority(starpu_data_handle_t dst_handle,
 		return 0;
 	}
 	api_check_copy(mpi->node, copy.what, dst_handle, src_handle);
+	kin_settle(mpi, src_handle);
 	reduce_settle(mpi, src_handle);
+	kin_settle(mpi, dst_handle);
 	reduce_settle(mpi, dst_handle);
 	if (dst_handle->owner == src_handle->owner)
 		return copy_locally(mpi, &copy);

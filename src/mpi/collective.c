@@ -8,6 +8,7 @@
 #include "core/data/data_ops.h"
 #include "core/data/duplicate.h"
 #include "mpi/finish.h"
+#include "mpi/kin.h"
 #include "mpi/mpi.h"
 
 /* ---- callbacks ------------------------------------------------------- */
@@ -128,6 +129,7 @@ void collective_spread(struct mpi *mpi, const struct spread *spread)
 		if (!spread->handles[i])
 			continue;
 		check_spread(mpi, spread, spread->handles[i]);
+		kin_settle(mpi, spread->handles[i]);
 		if (spread->handles[i]->flags & DATUM_CONTRIBUTED)
 			reduce_settle(mpi, spread->handles[i]);
 		ntransfers += takes_part(mpi, spread, spread->handles[i]);
@@ -141,9 +143,12 @@ void collective_spread(struct mpi *mpi, const struct spread *spread)
 		if (takes_part(mpi, spread, spread->handles[i]))
 			spread_one(mpi, spread, spread->handles[i], countdown);
 	/* What others hold of data that were scattered is of the past. */
-	for (int i = 0; i < spread->n && !spread->gathers; i++)
-		if (spread->handles[i])
-			cache_clear(mpi, spread->handles[i]);
+	for (int i = 0; i < spread->n && !spread->gathers; i++) {
+		if (!spread->handles[i])
+			continue;
+		cache_clear(mpi, spread->handles[i]);
+		kin_clear(mpi, spread->handles[i]);
+	}
 }
 
 /* ---- copies ---------------------------------------------------------- */
@@ -169,6 +174,7 @@ int collective_copy(struct mpi *mpi, const struct value_copy *copy)
 	int ret = mpi->is_fake ? 0 : insert_fetch(mpi, &fetch);
 
 	cache_clear(mpi, copy->dst);
+	kin_clear(mpi, copy->dst);
 	if (ret || me != to)
 		return ret;
 	if (mpi->is_fake) {
@@ -232,6 +238,7 @@ int collective_combine(struct mpi *mpi, const struct combination *combination)
 	int ret;
 
 	/* What was contributed before is of the value that is lost. */
+	kin_settle(mpi, result);
 	reduce_forget(mpi, result);
 	cache_clear(mpi, result);
 	data_invalidate_submit(mpi->node, result);
