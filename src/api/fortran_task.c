@@ -91,7 +91,24 @@ FLAGS_OF(cuda)
 FLAGS_OF(hip)
 FLAGS_OF(opencl)
 
-/* Modes are in the codelet up to STARPU_NMAXBUFS, and in an array of its own above. */
+/*
+ * Modes are in the codelet up to STARPU_NMAXBUFS, and in an array of its own above, which
+ * has room for nbuffers of them at least.  Those that nobody has said yet are 0.
+ */
+static void make_room_for_modes(struct starpu_codelet *cl, int n)
+{
+	int had = cl->dyn_modes && cl->nbuffers > 0 ? cl->nbuffers : 0;
+
+	cl->dyn_modes = orr_realloc(cl->dyn_modes, (size_t)n * sizeof(*cl->dyn_modes));
+	if (!had) {
+		memcpy(cl->dyn_modes, cl->modes, sizeof(cl->modes));
+		had = STARPU_NMAXBUFS;
+	}
+	if (n > had)
+		memset(cl->dyn_modes + had, 0,
+		       (size_t)(n - had) * sizeof(*cl->dyn_modes));
+}
+
 void fstarpu_codelet_add_buffer(struct starpu_codelet *cl, void *mode)
 {
 	enum starpu_data_access_mode access =
@@ -106,17 +123,12 @@ void fstarpu_codelet_add_buffer(struct starpu_codelet *cl, void *mode)
 			"(fstarpu_codelet_set_variable_nbuffers()), whose modes come "
 			"with each task",
 			__func__);
-	if (n >= STARPU_NMAXBUFS) {
-		size_t bytes = ((size_t)n + 1) * sizeof(*cl->dyn_modes);
-		int is_first = !cl->dyn_modes;
-
-		cl->dyn_modes = orr_realloc(cl->dyn_modes, bytes);
-		if (is_first)
-			memcpy(cl->dyn_modes, cl->modes, sizeof(cl->modes));
+	if (n >= STARPU_NMAXBUFS)
+		make_room_for_modes(cl, n + 1);
+	if (cl->dyn_modes)
 		cl->dyn_modes[n] = access;
-	} else {
+	else
 		cl->modes[n] = access;
-	}
 	cl->nbuffers = n + 1;
 }
 
@@ -128,6 +140,9 @@ void fstarpu_codelet_set_variable_nbuffers(struct starpu_codelet *cl)
 void fstarpu_codelet_set_nbuffers(struct starpu_codelet *cl, int nbuffers)
 {
 	api_given(__func__, "cl", cl);
+	/* An array that is there stays as long as it was, for later additions. */
+	if (cl->dyn_modes && nbuffers > cl->nbuffers && nbuffers > STARPU_NMAXBUFS)
+		make_room_for_modes(cl, nbuffers);
 	cl->nbuffers = nbuffers;
 }
 

@@ -249,7 +249,7 @@ int collective_combine(struct mpi *mpi, const struct combination *combination)
 	kin_settle(mpi, result);
 	/* What was contributed before is of the value that is lost. */
 	reduce_forget(mpi, result);
-	cache_clear(mpi, result);
+	collective_overwrites(mpi, result);
 	data_invalidate_submit(mpi->node, result);
 	for (int rank = 0; rank < members->size; rank++)
 		reduce_note(mpi, combination->comm, result, rank, combination->what);

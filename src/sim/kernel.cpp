@@ -18,7 +18,9 @@
 #include <smpi/smpi.h>
 #include <xbt/config.hpp>
 
-namespace simgrid::smpi
+namespace simgrid
+{
+namespace smpi
 {
 /* SMPI's data of an actor, of which no public header tells more than the name. */
 class ActorExt
@@ -26,7 +28,8 @@ class ActorExt
       public:
 	__attribute__((weak)) static xbt::Extension<s4u::Actor, ActorExt> EXTENSION_ID;
 };
-} // namespace simgrid::smpi
+} // namespace smpi
+} // namespace simgrid
 
 namespace s4u = simgrid::s4u;
 using simgrid::kernel::timer::Timer;

@@ -257,6 +257,10 @@ static void generate_local(struct program *program, struct rng *rng, int lane)
 {
 	unsigned at = rng_below(rng, 120);
 
+	if (has_feature(program, FEATURE_MEDLEY) && rng_below(rng, 2)) {
+		program_add(program, rng, OP_MEDLEY, lane);
+		return;
+	}
 	for (size_t i = 0; i < sizeof(local_table) / sizeof(local_table[0]); i++) {
 		struct op *op;
 

@@ -97,6 +97,10 @@ void generate_distributed(struct program *program, struct rng *rng, int lane)
 		add_transfer(program, rng, lane);
 		return;
 	}
+	if (has_feature(program, FEATURE_MEDLEY) && rng_below(rng, 2)) {
+		program_add(program, rng, OP_MEDLEY, lane);
+		return;
+	}
 	if (has_feature(program, FEATURE_BLEND) && rng_below(rng, 5) == 0) {
 		add_blend(program, rng, lane, datum);
 		return;

@@ -102,6 +102,7 @@ struct use {
 	X(REPEAT, "repeated subgraph")                                                   \
 	X(PAUSE, "pause and resume")                                                     \
 	X(GATE, "tags behind a gate")                                                    \
+	X(MEDLEY, "medley")                                                              \
 	X(EMPTY, "empty task")                                                           \
 	X(FAMILY, "partitions")                                                          \
 	X(CLAN, "partitions between nodes")                                              \
@@ -210,7 +211,8 @@ struct op {
 	X(TEAMS, "teams", 1)             /* parallel tasks */                            \
 	X(OWN, "own", 1)                 /* contexts under policies of the program's */  \
 	X(DRY_SCRATCH, "dry-scratch", 1) /* unregister while scratch is in use */        \
-	X(BLEND, "blend", 0)             /* by hand beside inserted tasks: blend.c */
+	X(BLEND, "blend", 0)             /* by hand beside inserted tasks: blend.c */    \
+	X(MEDLEY, "medley", 0)           /* copies, duplicates and parts: medley.c */
 
 enum feature {
 #define FUZZ_FEATURE(name, text, preset) FEATURE_##name,

@@ -36,6 +36,7 @@ static struct lane_run *lane_open(struct run *run, int index)
 static void lane_register(struct lane_run *lane)
 {
 	crowds_open(lane);
+	medley_open(lane);
 	if (lane->lane->distributed) {
 		mpi_lane_register(lane);
 		return;
@@ -59,7 +60,8 @@ static int lane_step(struct lane_run *lane)
 	op = &program->ops[lane->next_op++];
 	if (!run_mpi_op(lane, op) && !run_blend_op(lane, op) && !run_p2p_op(lane, op) &&
 	    !run_task_op(lane, op) && !run_local_op(lane, op) &&
-	    !run_chain_op(lane, op) && !run_crowd_op(lane, op))
+	    !run_chain_op(lane, op) && !run_crowd_op(lane, op) &&
+	    !run_medley_op(lane, op))
 		abort();
 	return 1;
 }
@@ -87,6 +89,7 @@ static void check_final(struct lane_run *lane, int i)
 
 static void lane_finish(struct lane_run *lane)
 {
+	medley_close(lane);
 	if (lane->lane->distributed) {
 		mpi_lane_finish(lane);
 		crowds_close(lane);

@@ -47,6 +47,7 @@ struct live {
 struct chain;
 struct repeat;
 struct ping;
+struct medley;
 
 struct lane_run {
 	struct run *run;
@@ -69,6 +70,7 @@ struct lane_run {
 	int has_many, cache_is_on, nfetched;
 	int ncrowds;
 	struct leftover *leftovers;          /* of blend.c */
+	struct medley *medley;               /* of medley.c */
 	unsigned char generations[MAX_DATA]; /* of its tags, for each datum */
 	unsigned crowds[MAX_CROWDS];         /* contexts */
 	int is_fixed[MAX_CROWDS];            /* whose workers stay */
@@ -106,6 +108,7 @@ int run_mpi_op(struct lane_run *lane, struct op *op);
 int run_p2p_op(struct lane_run *lane, struct op *op);
 int run_crowd_op(struct lane_run *lane, struct op *op);
 int run_blend_op(struct lane_run *lane, struct op *op);
+int run_medley_op(struct lane_run *lane, struct op *op);
 
 /* tasks.c */
 void tasks_insert_mpi(struct lane_run *lane, struct op *op);
@@ -145,6 +148,10 @@ void mpi_reduce(struct lane_run *lane, const struct live *live, unsigned choice)
 void mpi_lane_register(struct lane_run *lane);
 void mpi_lane_finish(struct lane_run *lane);
 int mpi_choose_node(int me, int nnodes, struct starpu_data_descr *descr, int n);
+
+/* medley.c: its data, between the start of a lane and its end. */
+void medley_open(struct lane_run *lane);
+void medley_close(struct lane_run *lane);
 
 /* At the end of a lane. */
 void chains_finish(struct lane_run *lane);

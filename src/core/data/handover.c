@@ -43,7 +43,8 @@ static const struct kind {
 	[HANDOVER_CLOSE_WRITE] = {"starpu_data_unpartition_submit()", STARPU_W, STARPU_W,
 				  .brings_parts = 1, .gives_parts = 1},
 	/* The parent may be without a value here: nobody shall make it neutral. */
-	[HANDOVER_CLEAN] = {"starpu_data_partition_clean()", STARPU_W, STARPU_W},
+	[HANDOVER_CLEAN] = {"starpu_data_partition_clean()", STARPU_W, STARPU_W,
+			    .gives_parts = 0},
 };
 
 static const struct kind *kind_of(const struct handover *handover)
