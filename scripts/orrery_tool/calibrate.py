@@ -355,7 +355,7 @@ def compare(earlier, real):
         return "as before: median ratio %.3f, %d of %d figures differ by more than %.0f %%" % (
             middle, len(far), len(ratios), 100 * (CHANGED - 1))
     return "the machine has changed: %d of %d figures differ by more than %.0f %%, median " \
-        "ratio %.3f; %s of %d bytes: %.2f times what it was" % (
+        "ratio %.3f; %s of %d bytes: %.3g times what it was" % (
             len(far), len(ratios), 100 * (CHANGED - 1), middle, *worst, far[worst])
 
 

@@ -254,7 +254,7 @@ def compare(earlier, measured):
         return "costs as before: median ratio %.3f, %d of %d differ by more than %.0f %%" % (
             middle, len(far), len(ratios), 100 * (CHANGED - 1))
     return "costs have changed: %d of %d differ by more than %.0f %%, median ratio %.3f; %s: " \
-        "%.2f times what it was" % (len(far), len(ratios), 100 * (CHANGED - 1), middle, worst,
+        "%.3g times what it was" % (len(far), len(ratios), 100 * (CHANGED - 1), middle, worst,
                                     far[worst])
 
 

@@ -128,6 +128,34 @@ static int read_cold(struct plat *plat)
 	return 0;
 }
 
+/* Which is asked for when the policy is known: all have to be right before. */
+static int read_pushes(struct plat *plat)
+{
+	const char *name = "push_costs", *text = machine_text(plat, name), *at = text;
+
+	for (int n = 0; at && (n == 0 || *at); n++) {
+		size_t length = strcspn(at, ":;");
+		char *end = NULL;
+		double seconds = -1;
+
+		if (length > 0 && at[length] == ':')
+			seconds = decimal_read(at + length + 1, &end);
+		if (!(seconds >= 0 && seconds < 1) || end == at + length + 1 ||
+		    (*end != ';' && *end != 0)) {
+			orr_complain(
+				plat->node->rank,
+				"platform file: property \"%s\" of host %s is \"%s\": "
+				"expected POLICY:SECONDS, from 0 to less than 1, with ; "
+				"between, such as lws:3e-7;dmda:4e-7",
+				name, sg_host_get_name(plat->host), text);
+			return -ENODEV;
+		}
+		at = end + (*end == ';');
+	}
+	plat->costs.push_by_policy = text;
+	return 0;
+}
+
 int costs_read(struct plat *plat)
 {
 	const struct knobs *knobs = node_knobs(plat->node);
@@ -136,8 +164,6 @@ int costs_read(struct plat *plat)
 
 	read_charges(plat, knobs);
 	costs->push_s = figure(plat, "push_cost", "ORRERY_PUSH_COST", knobs->push_s);
-	if (!push || !*push)
-		costs->push_by_policy = machine_text(plat, "push_costs");
 	costs->datum_s = figure(plat, "fetch_cost", "ORRERY_FETCH_COST", knobs->fetch_s);
 	costs->has_datum = machine_text(plat, "fetch_cost") != NULL;
 	costs->wake_s = figure(plat, "wake_cost", "ORRERY_WAKE_COST", knobs->wake_s);
@@ -149,10 +175,12 @@ int costs_read(struct plat *plat)
 		figure(plat, "lone_copy", "ORRERY_LONE_COPY", knobs->lone_copy);
 	costs->switch_s =
 		figure(plat, "switch_cost", "ORRERY_SWITCH_COST", knobs->switch_s);
-	if (read_sets(plat) < 0 || read_cold(plat) < 0) {
+	if (read_sets(plat) < 0 || read_cold(plat) < 0 || read_pushes(plat) < 0) {
 		costs_close(plat);
 		return -ENODEV;
 	}
+	if (push && *push)
+		costs->push_by_policy = NULL;
 	return 0;
 }
 

@@ -429,6 +429,8 @@ def lists(top, text, platform):
     for name, value, of_list in (
             ("cold_costs", "many", "bytes:seconds"), ("cold_costs", "0:-1e-6", "bytes:seconds"),
             ("cold_costs", "0:1e-6:3", "bytes:seconds"), ("cold_costs", "0:1e6", "bytes:seconds"),
+            ("push_costs", "lws", "POLICY:SECONDS"), ("push_costs", "lws:2", "POLICY:SECONDS"),
+            ("push_costs", "lws:1e-6;:1e-6", "POLICY:SECONDS"), ("push_costs", "lws:1e-6 dmda:1", "POLICY:SECONDS"),
             ("copy_factors", "half", "bytes:factor"), ("copy_factors", "0:-1", "bytes:factor"),
             ("small_copy_factors", "0:0", "bytes:factor"), ("lone_copy", "2", "a number from 0 to 1 "),
             ("wake_cost", "5", "a number from 0 to 1 "), ("gpu_launch", "2", "a number from 0 to 1 "),

@@ -258,7 +258,7 @@ def costs(suite):
         {case: 1.2 * values[0] for case, values in COSTS.items()}, COSTS), "")
     said = calibrate_costs.compare({case: values[0] / 2 for case, values in COSTS.items()}, COSTS)
     suite.verdict("costs_have_changed", "costs have changed: 31 of 31" in said
-                  and "2.00 times" in said, said)
+                  and ": 2 times" in said, said)
     machine = calibrate.Machine(calibrate.calibrate_parser().parse_args([]), REAL,
                                 lambda _: calibrate_costs.text(found))
     suite.write("costs.toml", machine.text())
