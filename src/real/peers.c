@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +12,12 @@
 #pragma weak real_mpi_near
 
 /*
- * peers.c - what the system says of other ranks that its launcher started here.
+ * peers.c - what the system says of other ranks on this machine.
  *
- * They have the same parent, and their environment says which rank they are.  When the
- * net opens they tell each other their process and since when it runs, which nobody has
- * who gets its number later.
+ * When the net opens they tell each other their process and since when it runs, which
+ * nobody has who gets its number later.  Ranks are those of the program's communicator:
+ * what the launcher has written into their environment numbers them otherwise.
  */
-enum { ENVIRONMENT_BYTES = 1 << 17 };
-
 static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
 
 /* What they tell each other. */
@@ -34,8 +31,8 @@ struct peers {
 	struct peer *of;
 };
 
-/* State, parent and start of a process; 0 when it cannot be read. */
-static int read_stat(const char *pid, char *state, int *parent, unsigned long long *since)
+/* State and start of a process; 0 when it cannot be read. */
+static int read_stat(const char *pid, char *state, unsigned long long *since)
 {
 	char path[300], line[1024];
 	const char *end;
@@ -51,23 +48,29 @@ static int read_stat(const char *pid, char *state, int *parent, unsigned long lo
 		end = strrchr(line, ')');
 		known = end &&
 			sscanf(end + 1,
-			       " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			       " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 			       "%*s %*s %*s %*s %*s %*s %llu",
-			       state, parent, since) == 3;
+			       state, since) == 2;
 	}
 	fclose(file);
 	return known;
 }
 
-static int runs(const struct peer *peer)
+/* The state of its process; 0: there is none any more. */
+static char state_of(const struct peer *peer)
 {
 	unsigned long long since;
 	char name[16], state;
-	int parent;
 
 	snprintf(name, sizeof(name), "%d", peer->pid);
-	return read_stat(name, &state, &parent, &since) && since == peer->since &&
-	       state != 'Z' && state != 'X';
+	return read_stat(name, &state, &since) && since == peer->since ? state : 0;
+}
+
+static int runs(const struct peer *peer)
+{
+	char state = state_of(peer);
+
+	return state && state != 'Z' && state != 'X';
 }
 
 void peers_meet(struct plat *plat, const struct net_config *config)
@@ -76,9 +79,9 @@ void peers_meet(struct plat *plat, const struct net_config *config)
 	struct peers *peers = orr_alloc(sizeof(*peers));
 	void *all;
 	char state;
-	int parent, place;
+	int place;
 
-	read_stat("self", &state, &parent, &own.since);
+	read_stat("self", &state, &own.since);
 	peers->n = real_mpi_near(config->comm, &own, sizeof(own), &all, &place);
 	peers->of = all;
 	/* Others may have namespaces of their own. */
@@ -96,48 +99,27 @@ void peers_free(struct peers *peers)
 	free(peers);
 }
 
-int plat_has_ended(struct plat *plat, int rank)
+/* NULL: its process is not known here. */
+static const struct peer *find(const struct peers *peers, int rank)
 {
-	const struct peers *peers = plat->peers;
-
 	for (int i = 0; peers && i < peers->n; i++)
 		if (peers->of[i].rank == rank)
-			return peers->of[i].pid && !runs(&peers->of[i]);
-	return 0;
+			return peers->of[i].pid ? &peers->of[i] : NULL;
+	return NULL;
 }
 
-static int is_set(const char *environment, size_t bytes, const char *setting)
+int plat_has_ended(struct plat *plat, int rank)
 {
-	size_t length = strlen(setting) + 1;
+	const struct peer *peer = find(plat->peers, rank);
 
-	for (const char *at = environment; at < environment + bytes; at += strlen(at) + 1)
-		if ((size_t)(environment + bytes - at) >= length &&
-		    memcmp(at, setting, length) == 0)
-			return 1;
-	return 0;
+	return peer && !runs(peer);
 }
 
-static int is_rank(const char *pid, int rank)
+int plat_is_stopped(struct plat *plat, int rank)
 {
-	char path[300], *environment = orr_alloc(ENVIRONMENT_BYTES + 1);
-	FILE *file;
-	size_t bytes = 0;
-	int is_it = 0;
+	const struct peer *peer = find(plat->peers, rank);
 
-	snprintf(path, sizeof(path), "/proc/%s/environ", pid);
-	file = fopen(path, "r");
-	if (file) {
-		bytes = fread(environment, 1, ENVIRONMENT_BYTES, file);
-		fclose(file);
-	}
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]) && !is_it; i++) {
-		char setting[64];
-
-		snprintf(setting, sizeof(setting), "%s=%d", variables[i], rank);
-		is_it = is_set(environment, bytes, setting);
-	}
-	free(environment);
-	return is_it;
+	return peer && state_of(peer) == 'T';
 }
 
 int peers_own_rank(void)
@@ -150,24 +132,4 @@ int peers_own_rank(void)
 			return rank;
 	}
 	return 0;
-}
-
-int plat_is_stopped(struct plat *plat, int rank)
-{
-	DIR *directory = opendir("/proc");
-	const struct dirent *entry;
-	unsigned long long since;
-	int parent, stopped = 0;
-	char state;
-
-	(void)plat;
-	if (!directory)
-		return 0;
-	while (!stopped && (entry = readdir(directory)))
-		stopped = atoi(entry->d_name) > 0 &&
-			  read_stat(entry->d_name, &state, &parent, &since) &&
-			  parent == getppid() && state == 'T' &&
-			  is_rank(entry->d_name, rank);
-	closedir(directory);
-	return stopped;
 }

@@ -144,7 +144,12 @@ def cases(_top):
         [Case("stopped_for_good",
               [r"rank 1 has not answered for", r"rank 1 is needed and has been stopped for"],
               where=REAL, status="is not 0", case="waits_for_its_fate", program="stuck",
-              env=SOON, hushes=(), claim="who stays stopped ends the run")],
+              env=SOON, hushes=(), claim="who stays stopped ends the run"),
+         Case("stopped_for_good_reversed",
+              [r"rank 1 has not answered for", r"rank 1 is needed and has been stopped for"],
+              where=REAL, status="is not 0", case="waits_for_its_fate", program="stuck",
+              env=dict(SOON, STUCK_REVERSED="1"), hushes=(),
+              claim="also where the program's communicator has its ranks in another order")],
         [Case("forks", [], where=REAL, status=ENDS, program="stuck")],
     ]
     return [case for some in table for case in some]
