@@ -423,7 +423,8 @@ int starpu_task_submit(struct starpu_task *task) STARPU_WARN_UNUSED_RESULT;
  */
 int starpu_task_submit_nodeps(struct starpu_task *task) STARPU_WARN_UNUSED_RESULT;
 
-/** Whether a task with detach 0 has ended. */
+/** Whether a task with detach 0 has ended; 0 for one that was not submitted.  A detached
+ * one ends the program with a message: it may be gone. */
 int starpu_task_finished(struct starpu_task *task) STARPU_WARN_UNUSED_RESULT;
 
 /**

@@ -232,7 +232,13 @@ int starpu_task_finished(struct starpu_task *task)
 	struct job *job = task->starpu_private;
 	int ended;
 
-	ORR_ASSERT(!task->detach && job);
+	if (task->detach)
+		orr_die(api_rank(),
+			"starpu_task_finished: task \"%s\" is detached and may have "
+			"freed itself; set task->detach to 0 before submitting it",
+			task_name(task));
+	if (!job)
+		return 0;
 	orr_lock(&job->lock);
 	ended = job->life == LIFE_ENDED;
 	orr_unlock(&job->lock);

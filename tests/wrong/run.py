@@ -84,6 +84,7 @@ TASKS = [
     task("submitted_twice", r'task "add" is submitted already', r"after its end"),
     task("destroyed_running", r'task_destroy: task "add" has not ended', r"starpu_task_wait"),
     task("destroyed_detached", r'task "add" is detached and frees itself', r"detach to 0"),
+    task("finished_detached", r'task_finished: task "add" is detached', r"detach to 0"),
     task("resumed_only", r"starpu_resume: there was no starpu_pause"),
     task("shutdown_in_task", r"starpu_shutdown: called from a task", r"worker [01]"),
     task("released_twice", r"data .*v8.* is not acquired", r"starpu_data_acquire"),

@@ -189,6 +189,13 @@ static void destroyed_detached(void)
 	starpu_task_destroy(task);
 }
 
+static void finished_detached(void)
+{
+	struct starpu_task *task = adding(variable(&value));
+
+	say(starpu_task_finished(task));
+}
+
 static void resumed_only(void)
 {
 	starpu_resume();
@@ -527,6 +534,7 @@ static const struct scene scenes[] = {
 	SCENE(waited_for_twice),
 	SCENE(destroyed_running),
 	SCENE(destroyed_detached),
+	SCENE(finished_detached),
 	SCENE(resumed_only),
 	SCENE(shutdown_in_task),
 	SCENE(released_twice),
