@@ -42,7 +42,7 @@ def given_tree(nodes, figure):
         raise Refusal("%s: a tree \"%s\" has %d nodes, and nodes is %d; change one of them, or "
                       "leave tree out" % (figure.where, figure.value, math.prod(numbers[0]),
                                           nodes))
-    return Shape("FAT_TREE", figure.value.replace(" ", ""), nodes, 2, 
+    return Shape("FAT_TREE", figure.value.replace(" ", ""), nodes, 2,
                  "fat tree" + ("; " + figure.origin if figure.origin else " " + figure.value))
 
 
