@@ -57,9 +57,11 @@ def memory_all():
     return min([meminfo_bytes("MemTotal")] + [most for most, _ in groups()])
 
 
-def memory_left():
-    """Bytes that can be had at once, without what would have to be written to disk for it."""
-    return min([meminfo_bytes("MemAvailable")] + [max(most - used, 0) for most, used in groups()])
+def memory_left(swap_bytes=0):
+    """Bytes that can be had at once, without what would have to be written to disk for it, but
+    for swap_bytes of the machine's; a control group has no share of these."""
+    return min([meminfo_bytes("MemAvailable") + swap_bytes] +
+               [max(most - used, 0) for most, used in groups()])
 
 
 def resident_bytes(pid):
@@ -105,7 +107,7 @@ class Guard:
             why = ("it has %.2f GiB of memory and may have %.2f (--memory)"
                    % (ours / GIB, self.limit / GIB))
         else:
-            left = memory_left() + meminfo_bytes("SwapFree")
+            left = memory_left(meminfo_bytes("SwapFree"))
             room = left - self.floor
             why = ("it has %.1f GiB of memory, and of the %.1f here %.1f are left (\"--memory all\" "
                    "lets it go on)" % (ours / GIB, self.all / GIB, left / GIB))

@@ -121,6 +121,7 @@ static void data_without_order(void)
 	free_one->handles_sequential_consistency = no_order;
 	free_one->detach = last->detach = 0;
 	free_one->destroy = last->destroy = 0;
+	CLAIM_EQ(starpu_task_finished(last), 0); /* It was not submitted. */
 	CLAIM_EQ(starpu_task_submit(first), 0);
 	CLAIM_EQ(starpu_task_submit(last), 0);
 	CLAIM_EQ(starpu_task_submit(free_one), 0);

@@ -270,126 +270,12 @@ static void partitioning_reduces(void)
 	starpu_mpi_shutdown();
 }
 
-static void reads_first(starpu_data_handle_t part, starpu_data_handle_t sum)
-{
-	CLAIM_EQ(starpu_mpi_task_insert(WORLD, &add, STARPU_RW, sum, STARPU_R, part, 0),
-		 0);
-}
-
-static void register_at(starpu_data_handle_t *handle, int *x, int n, int tag, int owner)
-{
-	starpu_vector_data_register(handle, RANK == owner ? STARPU_MAIN_RAM : -1,
-				    RANK == owner ? (uintptr_t)x : 0, (uint32_t)n,
-				    sizeof(int));
-	starpu_data_set_reduction_methods(*handle, &combine, &neutral);
-	starpu_mpi_data_register(*handle, TAG + tag, owner);
-}
-
-struct spread_out {
-	starpu_data_handle_t whole, part[PARTS], from, far, sum;
-	int x[N], y[N], z[N], total[N / PARTS], last;
-};
-
-static void open_spread_out(struct spread_out *data)
-{
-	struct starpu_data_filter f = {.filter_func = starpu_vector_filter_block,
-				       .nchildren = PARTS};
-
-	data->last = claim_size - 1;
-	for (int i = 0; i < N; i++) {
-		data->x[i] = i;
-		data->y[i] = 100 * i;
-		data->z[i] = data->total[i % (N / PARTS)] = 0;
-	}
-	register_at(&data->whole, data->x, N, 0, 0);
-	register_at(&data->from, data->y, N, 10, 0);
-	register_at(&data->far, data->z, N, 11, data->last);
-	register_at(&data->sum, data->total, N / PARTS, 12, 1);
-	starpu_data_partition_plan(data->whole, &f, data->part);
-	for (int i = 0; i < PARTS; i++)
-		starpu_mpi_data_register(data->part[i], TAG + 1 + i, 0);
-}
-
-static void close_spread_out(struct spread_out *data)
-{
-	starpu_mpi_wait_for_all(WORLD);
-	starpu_data_partition_clean(data->whole, PARTS, data->part);
-	starpu_data_unregister(data->whole);
-	starpu_data_unregister(data->from);
-	starpu_data_unregister(data->far);
-	starpu_data_unregister(data->sum);
-}
-
-/* Copies read the whole with what was contributed to parts, and replace what others
- * have of the parts and contributed to them. */
-static void copies_know_of_parts(void)
-{
-	struct spread_out data;
-
-	start();
-	open_spread_out(&data);
-	reads_first(data.part[0], data.sum);
-	contribute_everywhere(data.part[1], STARPU_REDUX);
-	CLAIM_EQ(starpu_mpi_data_cpy(data.far, data.whole, WORLD, 1, NULL, NULL), 0);
-	contribute_everywhere(data.part[2], STARPU_REDUX);
-	CLAIM_EQ(starpu_mpi_data_cpy(data.whole, data.from, WORLD, 1, NULL, NULL), 0);
-	reads_first(data.part[0], data.sum);
-	CLAIM_EQ(starpu_mpi_data_cpy(data.whole, data.far, WORLD, 1, NULL, NULL), 0);
-	reads_first(data.part[0], data.sum);
-	close_spread_out(&data);
-	for (int i = 0; i < N; i++) {
-		int expected = i + (i / 4 == 1 ? claim_size : 0);
-
-		if (RANK == 0)
-			CLAIM_EQ(data.x[i], expected);
-		if (RANK == data.last)
-			CLAIM_EQ(data.z[i], expected);
-		if (RANK == 1 && i < N / PARTS)
-			CLAIM_EQ(data.total[i], 102 * i);
-	}
-	starpu_mpi_shutdown();
-}
-
-/* So do gathering, scattering and combining. */
-static void spreading_knows_of_parts(void)
-{
-	struct spread_out data;
-
-	start();
-	open_spread_out(&data);
-	reads_first(data.part[0], data.sum);
-	contribute_everywhere(data.part[1], STARPU_REDUX);
-	starpu_mpi_gather_detached(&data.whole, 1, data.last, WORLD, NULL, NULL, NULL,
-				   NULL);
-	if (RANK == data.last) {
-		int *x;
-
-		starpu_data_acquire(data.whole, STARPU_RW);
-		x = starpu_data_get_local_ptr(data.whole);
-		for (int i = 0; i < N; i++) {
-			CLAIM_EQ(x[i], i + (i / 4 == 1 ? claim_size : 0));
-			x[i] += 7;
-		}
-		starpu_data_release(data.whole);
-	}
-	contribute_everywhere(data.part[2], STARPU_REDUX);
-	starpu_mpi_scatter_detached(&data.whole, 1, data.last, WORLD, NULL, NULL, NULL,
-				    NULL);
-	reads_first(data.part[0], data.sum);
-	close_spread_out(&data);
-	for (int i = 0; i < N / PARTS && RANK == 1; i++)
-		CLAIM_EQ(data.total[i], 2 * i + 7);
-	starpu_mpi_shutdown();
-}
-
 static const struct claim claims[] = {
 	{"parts are sent and received", parts_are_sent_and_received},
 	{"parts are used elsewhere", parts_are_used_elsewhere},
 	{"copies follow the whole", copies_follow_the_whole},
 	{"parts are reduced between nodes", parts_are_reduced_between_nodes},
 	{"partitioning reduces", partitioning_reduces},
-	{"copies know of parts", copies_know_of_parts},
-	{"spreading knows of parts", spreading_knows_of_parts},
 	{NULL, NULL},
 };
 

@@ -73,6 +73,10 @@ def of_a_machine(suite):
                            ("nor_with_room_on_disk", (16, 0.1, 15, 4))):
         why, again_s = Machine(*machine).looks()
         suite.verdict(claim, not why and 0 < again_s <= 1, "%s, %s" % (why, again_s))
+    memory.groups = lambda: iter([(8 * GIB, int(7.9 * GIB))])
+    why = Machine(16, 8, 7.8, 4).looks()[0]
+    suite.verdict("a_full_control_group_is_a_full_machine", "of the 8.0 here 0.1 are left" in why, why)
+    memory.groups = lambda: iter(())
     suite.verdict("near_the_end_looks_are_frequent",
                   Machine(16, 0.6, 15).looks()[1] < 0.1 and Machine(16, 9, 6).looks()[1] == 1,
                   "they are not")
