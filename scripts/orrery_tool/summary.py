@@ -15,7 +15,7 @@ def scaled(value, units, step=1000.0):
     """1234567 as "1.23 M"."""
     for unit in units[:-1]:
         if value < step:
-            return ("%d %s" if unit == units[0] else "%.3g %s") % (value, unit)
+            return ("%d %s" if unit == units[0] else "%.3g %s" if value < 999.5 else "%.0f %s") % (value, unit)
         value /= step
     return "%.3g %s" % (value, units[-1])
 

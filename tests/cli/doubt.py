@@ -12,7 +12,7 @@ import tempfile
 from run import SRC, Suite, configured
 
 sys.path.insert(0, os.path.join(SRC, "scripts"))
-from orrery_tool.summary import Summary
+from orrery_tool.summary import Summary, scaled
 
 N, MEAN_US, DEVIATION_US, NSAMPLE, NBETWEEN, BETWEEN_US = 30, 1000.0, 50.0, 25, 10, 2000.0
 WORK_US = N * MEAN_US + NBETWEEN * BETWEEN_US
@@ -160,11 +160,20 @@ def energy(suite):
                   float(figures(suite, "warm/summary")["energy_j"]) == 2.5 * (N + NBETWEEN), output)
 
 
+def memory(suite):
+    """No figure is told as 1.02e+03."""
+    units = ["bytes", "KiB", "MiB", "GiB"]
+    told = [scaled(mib * 2**20, units, 1024.0) for mib in (12.345, 999.4, 999.6, 1017.8, 1024)]
+    suite.verdict("a_little_less_than_the_next_unit",
+                  told == ["12.3 MiB", "999 MiB", "1000 MiB", "1018 MiB", "1 GiB"], str(told))
+
+
 def main():
     if not configured("sim"):
         return 77
     with tempfile.TemporaryDirectory() as directory:
         suite = Suite(directory)
+        memory(suite)
         os.environ.update(STARPU_PERF_MODEL_DIR=os.path.join(directory, "models"),
                           STARPU_SILENT="0")
         suite.orrery("cc", "--sim", os.path.join(SRC, "tests", "cli", "doubt.c"), "-o", "doubt")
