@@ -10,15 +10,17 @@
 /*
  * fuzz.c - runs random programs and compares what they compute with the oracle.
  *
- * usage: fuzz [--mpi] [--slaves N] [--print] [--keep LIST]
+ * usage: fuzz [--mpi] [--ranks N] [--slaves N] [--print] [--keep LIST]
  *             [--with NAME,...] [--without NAME,...] [--set NAME=VALUE,...]
  *             [--timeout SECONDS] FIRST COUNT
  *
+ * --ranks says how many play on the fake, where seeds draw 2 to 5 else.
  * What is set goes before the settings that programs have drawn.
  * Prints "seed N" before each and a BAD line for each difference; status 1 if any.
  */
 struct options {
-	int distributed, slaves, prints, timeout_s;
+	int distributed; /* more than 1: so many ranks */
+	int slaves, prints, timeout_s;
 	const char *keep, *settings;
 	uint64_t features;
 	uint64_t first;
@@ -46,8 +48,8 @@ static uint64_t features_of(const char *list)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: fuzz [--mpi] [--slaves N] [--print] [--keep LIST] "
-			"[--with NAME,...] [--without NAME,...] "
+	fprintf(stderr, "usage: fuzz [--mpi] [--ranks N] [--slaves N] [--print] "
+			"[--keep LIST] [--with NAME,...] [--without NAME,...] "
 			"[--set NAME=VALUE,...] [--timeout SECONDS] FIRST COUNT\n");
 	return 2;
 }
@@ -61,7 +63,9 @@ static int read_options(int argc, char **argv, struct options *options)
 		const char *value = i + 1 < argc ? argv[i + 1] : "";
 
 		if (!strcmp(argv[i], "--mpi"))
-			options->distributed = 1;
+			options->distributed |= 1;
+		else if (!strcmp(argv[i], "--ranks"))
+			options->distributed = atoi(value), i++;
 		else if (!strcmp(argv[i], "--slaves"))
 			options->slaves = atoi(value), i++;
 		else if (!strcmp(argv[i], "--print"))

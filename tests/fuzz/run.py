@@ -7,9 +7,10 @@ usage: run.py [--build DIR] [--backend NAME] [--seeds A..B] [--with NAME,...]
               [--without NAME,...] [--set NAME=VALUE,...] [--seconds LIMIT]
               [--shrink SECONDS] [--jobs N]
 
-Backends: fake, fake-mpi (schedules drawn from the seed), threads, cuda and cuda-2 (threads
-and mpi-2 with GPUs of tests/cuda/standin.c, other ones for each batch), mpi-2 to mpi-5,
-ucx-2 to ucx-5 (with transport ucx), sim, sim-routes, sim-mpi, sim-flows, sim-none; fake-slaves,
+Backends: fake, fake-mpi (2 to 5 ranks and schedules drawn from the seed), fake-mpi-N (of N
+ranks), threads, cuda and cuda-2 (threads and mpi-2 with GPUs of tests/cuda/standin.c, other
+ones for each batch), mpi-N, ucx-N (with transport ucx), sim, sim-routes, sim-mpi, sim-flows,
+sim-none (4 nodes), sim-routes-N and so on (of N, up to 64, as all of these); fake-slaves,
 slaves-2 to slaves-5 and sim-slaves: fake, threads and sim on a master and its slaves, one
 program a process.  A seed that fails is printed with the command
 that repeats it and its program, from which operations were dropped while it still
@@ -41,7 +42,7 @@ def backend_command(name, build):
     if match:
         return ORRERY + ["-n", match.group(1), program, "--slaves",
                          str(int(match.group(1)) - 1)], 1, 3
-    match = re.fullmatch(r"(mpi|cuda|ucx)-(\d)", name)
+    match = re.fullmatch(r"(mpi|cuda|ucx)-(\d+)", name)
     if name == "fake-slaves":
         return [program + "_fake", "--slaves", "3"], 50, 1
     if name == "sim-slaves":
@@ -51,6 +52,8 @@ def backend_command(name, build):
         return [program + "_fake"], 50, 1
     if name == "fake-mpi":
         return [program + "_fake", "--mpi"], 25, 1
+    if name.startswith("fake-mpi-"):
+        return [program + "_fake", "--ranks", name[9:]], 25, 1
     if name in ("threads", "cuda"):
         return [program], 50 if name == "threads" else 10, 4
     if match:
@@ -58,10 +61,11 @@ def backend_command(name, build):
         return ORRERY + ["-n", match.group(2)] + options + [program, "--mpi"], 10, 3
     if name == "sim":
         return ORRERY + ["--sim", "small4", "-n", "1", "--execute", program + "-sim"], 50, 1
-    match = re.fullmatch(r"sim-(routes|mpi|flows|none)", name)
+    match = re.fullmatch(r"sim-(routes|mpi|flows|none)(?:-(\d+))?", name)
     if match:
-        return ORRERY + ["--sim", "small4", "-n", "4", "--execute", "--transport",
-                         match.group(1), program + "-sim", "--mpi"], 20, 1
+        nodes, cluster = match.group(2) or "4", "gpu1024:%s" if match.group(2) else "small4"
+        return ORRERY + ["--sim", cluster.replace("%s", nodes), "-n", nodes, "--execute",
+                         "--transport", match.group(1), program + "-sim", "--mpi"], 20, 1
     sys.exit("run.py: there is no backend %s; --help lists them" % name)
 
 

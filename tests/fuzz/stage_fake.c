@@ -65,6 +65,8 @@ int stage_is_told(int distributed)
 
 int stage_ranks(uint64_t seed, int distributed)
 {
+	if (distributed > 1)
+		return distributed;
 	return distributed ? 2 + (int)(seed % 4) : 1;
 }
 
@@ -84,7 +86,7 @@ static void rank_plays(void *arg)
 static int play_ranks(uint64_t seed, int nranks, int (*play)(void *arg, int rank),
 		      void *arg)
 {
-	struct rank_main ranks[8];
+	struct rank_main *ranks = calloc((size_t)nranks, sizeof(*ranks));
 	int nbad = 0;
 
 	fake_start(nranks, 1e-6, 1e9);
@@ -100,6 +102,7 @@ static int play_ranks(uint64_t seed, int nranks, int (*play)(void *arg, int rank
 	for (int i = 0; i < nranks; i++)
 		nbad += ranks[i].nbad;
 	fake_stop();
+	free(ranks);
 	return nbad;
 }
 

@@ -11,7 +11,7 @@
 
 #include "program.h"
 
-enum { MAX_OF_DATA = 12, MAX_LENGTH = 700, MAX_MARKS = 64, MAX_RANKS = 16 };
+enum { MAX_OF_DATA = 12, MAX_LENGTH = 700, MAX_MARKS = 64, MAX_RANKS = 64 };
 
 struct upheaval {
 	const struct upheaval_wish *wish;
