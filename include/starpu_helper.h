@@ -31,13 +31,14 @@ int starpu_get_env_string_var_default(const char *str, const char *strings[],
 				      int defvalue);
 
 /**
- * Bytes given by variable str, a number with an optional suffix b, k, m or g
- * (powers of 1024; k when missing); defval when it is unset.  Any other suffix
- * ends the process.
+ * Bytes given by variable str, a number with an optional suffix b, k, m, g, kb, mb or gb
+ * (powers of 1024; k when missing) and spaces around them; defval when it is unset or
+ * empty.  Any other suffix, and a size that int does not hold, end the process.
  */
 int starpu_get_env_size_default(const char *str, int defval);
 
-/** Non-negative value of variable str; defval when unset; ends the process otherwise. */
+/** Non-negative value of variable str, 0 when empty; defval when unset; ends the process
+ * otherwise. */
 static __starpu_inline int starpu_get_env_number_default(const char *str, int defval)
 {
 	const char *text = starpu_getenv(str);
@@ -47,20 +48,21 @@ static __starpu_inline int starpu_get_env_number_default(const char *str, int de
 	if (!text)
 		return defval;
 	val = strtol(text, &end, 10);
-	STARPU_ASSERT_MSG(end != text && *end == '\0',
-			  "%s is \"%s\": an integer was expected", str, text);
+	STARPU_ASSERT_MSG(*end == '\0', "%s is \"%s\": an integer was expected", str,
+			  text);
 	STARPU_ASSERT_MSG(val >= 0, "%s is \"%s\": a non-negative number was expected",
 			  str, text);
 	return (int)val;
 }
 
-/** Non-negative value of variable str; -1 when unset; ends the process otherwise. */
+/** The same with -1 when it is unset. */
 static __starpu_inline int starpu_get_env_number(const char *str)
 {
 	return starpu_get_env_number_default(str, -1);
 }
 
-/** Value of variable str; defval when unset; ends the process when not a number. */
+/** Value of variable str, 0 when empty; defval when unset; ends the process when it is no
+ * number. */
 static __starpu_inline float starpu_get_env_float_default(const char *str, float defval)
 {
 	const char *text = starpu_getenv(str);
@@ -70,8 +72,7 @@ static __starpu_inline float starpu_get_env_float_default(const char *str, float
 	if (!text)
 		return defval;
 	val = strtod(text, &end);
-	STARPU_ASSERT_MSG(end != text && *end == '\0',
-			  "%s is \"%s\": a number was expected", str, text);
+	STARPU_ASSERT_MSG(*end == '\0', "%s is \"%s\": a number was expected", str, text);
 	return (float)val;
 }
 

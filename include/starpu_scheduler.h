@@ -103,7 +103,9 @@ int starpu_sched_set_min_priority(int min_prio);
 /** Set the greatest priority; returns 0. */
 int starpu_sched_set_max_priority(int max_prio);
 
-/** Whether a worker can execute implementation nimpl of the task. */
+/** Whether a worker can execute implementation nimpl of the task: its kind can, workerids
+ * names it, and can_execute agrees.  execute_on_a_specific_worker is not looked at: such
+ * tasks come to no policy. */
 int starpu_worker_can_execute_task(unsigned workerid, struct starpu_task *task,
 				   unsigned nimpl);
 

@@ -222,13 +222,13 @@ extern "C" {
 #define STARPU_HAVE_CMPXCHG64 1
 #define STARPU_HAVE_XCHG64    1
 
-/* These return the new value. */
+/* Additions return the new value, disjunctions the one that was there. */
 #define STARPU_ATOMIC_ADD(ptr, value)   (__sync_add_and_fetch((ptr), (value)))
 #define STARPU_ATOMIC_ADDL(ptr, value)  (__sync_add_and_fetch((ptr), (value)))
 #define STARPU_ATOMIC_ADD64(ptr, value) (__sync_add_and_fetch((ptr), (value)))
-#define STARPU_ATOMIC_OR(ptr, value)    (__sync_or_and_fetch((ptr), (value)))
-#define STARPU_ATOMIC_ORL(ptr, value)   (__sync_or_and_fetch((ptr), (value)))
-#define STARPU_ATOMIC_OR64(ptr, value)  (__sync_or_and_fetch((ptr), (value)))
+#define STARPU_ATOMIC_OR(ptr, value)    (__sync_fetch_and_or((ptr), (value)))
+#define STARPU_ATOMIC_ORL(ptr, value)   (__sync_fetch_and_or((ptr), (value)))
+#define STARPU_ATOMIC_OR64(ptr, value)  (__sync_fetch_and_or((ptr), (value)))
 
 /* These return whether the exchange took place. */
 #define STARPU_BOOL_COMPARE_AND_SWAP(ptr, old, value)                                    \

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "core/sched/component/component.h"
 #include "core/sched/contexts.h"
+#include "core/task/codelet.h"
 #include "core/task/task.h"
 
 static struct tree *tree_at(struct starpu_sched_tree *tree, const char *func)
@@ -285,12 +286,31 @@ starpu_sched_component_estimated_end_average(struct starpu_sched_component *comp
 	return component_end_mean_us(component);
 }
 
+/* What is asked of a component about a task, which need not be submitted: then it says
+ * itself who may run it.  0: it has no kernel, and none runs it. */
+static int look(const char *func, component_t *component, struct starpu_task *task)
+{
+	struct job *job;
+
+	api_given(func, "component", component);
+	api_given(func, "task", task);
+	if (!task->cl)
+		return 0;
+	job = task_job(tree_of(component)->node, task);
+	if (job->life == LIFE_NEW || job->life == LIFE_ENDED)
+		job->where = (unsigned short)task_where(task);
+	return 1;
+}
+
 int starpu_sched_component_can_execute_task(struct starpu_sched_component *component,
 					    struct starpu_task *task)
 {
-	struct tree *tree = tree_of(component);
+	struct tree *tree;
 	int can;
 
+	if (!look(__func__, component, task))
+		return 0;
+	tree = tree_of(component);
 	tree_enter(tree);
 	can = component_can_run(component, task);
 	tree_leave(tree);
@@ -300,23 +320,45 @@ int starpu_sched_component_can_execute_task(struct starpu_sched_component *compo
 int starpu_sched_component_execute_preds(struct starpu_sched_component *component,
 					 struct starpu_task *task, double *length)
 {
-	struct tree *tree = tree_of(component);
+	struct tree *tree;
 	int can;
 
+	if (!look(__func__, component, task))
+		return 0;
+	tree = tree_of(component);
 	tree_enter(tree);
 	can = component_predict(component, task, length);
 	tree_leave(tree);
 	return can;
 }
 
+/* The accesses of its job are yet to be made. */
+static double transfer_early_us(component_t *component, struct starpu_task *task)
+{
+	uint64_t memories = component_memories(component);
+	double us = 0;
+
+	for (uint64_t left = memories; left; left &= left - 1)
+		us += starpu_task_expected_data_transfer_time(
+			(unsigned)__builtin_ctzll(left), task);
+	return memories ? us / __builtin_popcountll(memories) : 0;
+}
+
 double starpu_sched_component_transfer_length(struct starpu_sched_component *component,
 					      struct starpu_task *task)
 {
-	struct tree *tree = tree_of(component);
+	struct tree *tree;
+	const struct job *job;
 	double us;
 
+	if (!look(__func__, component, task))
+		return 0;
+	tree = tree_of(component);
+	job = task->starpu_private;
 	tree_enter(tree);
-	us = component_transfer_us(component, task);
+	us = job->life == LIFE_NEW || job->life == LIFE_ENDED
+		     ? transfer_early_us(component, task)
+		     : component_transfer_us(component, task);
 	tree_leave(tree);
 	return us;
 }

@@ -116,30 +116,45 @@ int starpu_get_env_string_var_default(const char *str, const char *strings[],
 	return defvalue;
 }
 
+static const char *past_spaces(const char *text)
+{
+	while (isspace((unsigned char)*text))
+		text++;
+	return text;
+}
+
+/* The power of two that a suffix of a size stands for, -1: it is none. */
+static int suffix_shift(const char *text)
+{
+	static const char units[] = "bkmg";
+	const char *unit = *text ? strchr(units, tolower((unsigned char)*text)) : NULL;
+
+	if (!*text)
+		return 10; /* The default unit is KiB. */
+	if (!unit)
+		return -1;
+	text++;
+	if (unit > units && tolower((unsigned char)*text) == 'b')
+		text++;
+	return *past_spaces(text) ? -1 : 10 * (int)(unit - units);
+}
+
 int starpu_get_env_size_default(const char *str, int defval)
 {
 	const char *text = knobs_raw(str);
 	char *end;
 	long value;
-	int shift = 10; /* The default unit is KiB. */
+	int shift;
 
-	if (!text)
+	if (!text || !*past_spaces(text))
 		return defval;
 	errno = 0;
 	value = strtol(text, &end, 10);
-	while (isspace((unsigned char)*end))
-		end++;
-	if (*end) {
-		const char *units = "bkmg";
-		const char *unit = strchr(units, tolower((unsigned char)*end));
-
-		if (!unit || end[1])
-			orr_die(api_rank(),
-				"%s is \"%s\": expected a size such as 64, 64k, 16m or "
-				"1g",
-				str, text);
-		shift = 10 * (int)(unit - units);
-	}
+	shift = suffix_shift(past_spaces(end));
+	if (shift < 0)
+		orr_die(api_rank(),
+			"%s is \"%s\": expected a size such as 64, 64k, 16m or 1g", str,
+			text);
 	if (errno || value > INT_MAX >> shift || value < INT_MIN >> shift)
 		orr_die(api_rank(),
 			"%s is \"%s\": expected less than 2 GiB, which is more than the "

@@ -383,7 +383,7 @@ int starpu_worker_can_execute_task_impl(unsigned workerid, struct starpu_task *t
 	for (unsigned i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++)
 		if (starpu_worker_can_execute_task(workerid, task, i))
 			mask |= 1u << i;
-	if (mask)
+	if (mask && impl_mask)
 		*impl_mask = mask;
 	return mask != 0;
 }
@@ -397,7 +397,7 @@ int starpu_worker_can_execute_task(unsigned workerid, struct starpu_task *task,
 	const struct starpu_codelet *cl = task->cl;
 
 	return starpu_worker_type_can_execute_task(worker->type, task) &&
-	       nimpl < STARPU_MAXIMPLEMENTATIONS &&
+	       worker_is_listed(worker, task) && nimpl < STARPU_MAXIMPLEMENTATIONS &&
 	       codelet_kernel(cl, worker->kind, nimpl) &&
 	       (!cl->can_execute || cl->can_execute(workerid, task, nimpl));
 }
@@ -407,11 +407,11 @@ int starpu_worker_can_execute_task_first_impl(unsigned workerid, struct starpu_t
 {
 	api_given(__func__, "task", task);
 
-	unsigned first;
-
-	if (!worker_can_run(worker_at(__func__, (int)workerid), task, &first))
-		return 0;
-	if (nimpl)
-		*nimpl = first;
-	return 1;
+	for (unsigned i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++)
+		if (starpu_worker_can_execute_task(workerid, task, i)) {
+			if (nimpl)
+				*nimpl = i;
+			return 1;
+		}
+	return 0;
 }

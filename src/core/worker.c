@@ -27,19 +27,23 @@ static int has_implementation(const struct worker *worker,
 	return codelet_kernel(cl, worker->kind, i) != NULL;
 }
 
-static int is_allowed(const struct worker *worker, const struct starpu_task *task)
+int worker_is_listed(const struct worker *worker, const struct starpu_task *task)
 {
 	unsigned id = (unsigned)worker->id;
 
+	return !task->workerids || (id / 32 < task->workerids_len &&
+				    (task->workerids[id / 32] >> (id % 32)) & 1);
+}
+
+static int is_allowed(const struct worker *worker, const struct starpu_task *task)
+{
 	if (task->execute_on_a_specific_worker) {
 		const struct team *team = teams_find(worker->node, task->workerid);
 
-		return team ? team_has(team, worker) : task->workerid == id;
+		return team ? team_has(team, worker)
+			    : task->workerid == (unsigned)worker->id;
 	}
-	if (task->workerids)
-		return id / 32 < task->workerids_len &&
-		       (task->workerids[id / 32] >> (id % 32)) & 1;
-	return 1;
+	return worker_is_listed(worker, task);
 }
 
 unsigned worker_next_implementation(const struct worker *worker, struct starpu_task *task,

@@ -147,6 +147,8 @@ int worker_can_run(const struct worker *worker, struct starpu_task *task,
  * none. */
 unsigned worker_next_implementation(const struct worker *worker, struct starpu_task *task,
 				    unsigned i);
+/* Do the task's workerids name this worker?  So they do where there are none. */
+int worker_is_listed(const struct worker *worker, const struct starpu_task *task);
 /* The same as worker_can_run() of a submitted task's job, whatever implementation. */
 int worker_can_run_job(const struct worker *worker, const struct job *job);
 /* The job has come to this worker, who can run it: choose how. */

@@ -594,6 +594,180 @@ static void trees_follow_the_machine(void)
 	}
 }
 
+/* ---- questions ------------------------------------------------------- */
+
+static double two_speeds(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
+			 unsigned nimpl)
+{
+	(void)task;
+	(void)arch;
+	return nimpl == 1 ? 30 : 50;
+}
+
+static struct starpu_perfmodel two_model = {.type = STARPU_PER_ARCH,
+					    .arch_cost_function = two_speeds,
+					    .symbol = "components_two"};
+static struct starpu_perfmodel new_model = {.type = STARPU_HISTORY_BASED,
+					    .symbol = "components_never_run"};
+static struct starpu_codelet two_ways = {.cpu_funcs = {note, note}, .model = &two_model};
+static struct starpu_codelet unmeasured = {.cpu_funcs = {note}, .model = &new_model};
+static struct starpu_codelet elsewhere = {.where = STARPU_OPENCL, .opencl_funcs = {note}};
+
+static double length_of(struct starpu_codelet *cl, int can)
+{
+	struct starpu_sched_component *root = starpu_sched_tree_get(0)->root;
+	struct starpu_task *task = task_of(cl, 0);
+	double us = -5;
+
+	task->destroy = 0;
+	CLAIM_EQ(starpu_sched_component_can_execute_task(root, task), can);
+	CLAIM_EQ(starpu_sched_component_execute_preds(root, task, &us), can);
+	CLAIM_EQ(starpu_sched_component_execute_preds(root, task, NULL), can);
+	CLAIM(starpu_sched_component_transfer_length(root, task) == 0);
+	if (cl == &two_ways)
+		CLAIM_EQ(starpu_task_get_implementation(task), 1);
+	starpu_task_destroy(task);
+	return us;
+}
+
+/* Before it is submitted, too; a component without workers runs none. */
+static void components_are_asked_about_tasks(void)
+{
+	struct starpu_sched_component *bare;
+	struct starpu_task *task;
+	double us;
+
+	begin(&stealing_policy, NULL, 2);
+	CLAIM(starpu_sched_component_is_work_stealing(starpu_sched_tree_get(0)->root));
+	CLAIM_EQ(length_of(&two_ways, 1) + 0.5, 30);
+	CLAIM(length_of(&codelet, 1) == 0);
+	us = length_of(&unmeasured, 1);
+	CLAIM(us != us || us == 0); /* Simulation measures nothing. */
+	length_of(&elsewhere, 0);
+	bare = starpu_sched_component_create(starpu_sched_tree_get(0), "bare");
+	task = task_of(&codelet, 0);
+	CLAIM_EQ(starpu_sched_component_can_execute_task(bare, task), 0);
+	starpu_task_destroy(task);
+	starpu_sched_component_destroy(bare);
+	starpu_shutdown();
+}
+
+/* ---- default methods --------------------------------------------------- */
+
+static struct starpu_task *stock[3];
+static int nstock, room, nasked, answer;
+
+static struct starpu_task *stock_pull(struct starpu_sched_component *from,
+				      struct starpu_sched_component *to)
+{
+	(void)from;
+	(void)to;
+	return nstock > 0 ? stock[--nstock] : NULL;
+}
+
+static int room_push(struct starpu_sched_component *component, struct starpu_task *task)
+{
+	(void)component;
+	(void)task;
+	return room-- <= 0;
+}
+
+static int asked_push(struct starpu_sched_component *from,
+		      struct starpu_sched_component *to)
+{
+	(void)from;
+	(void)to;
+	nasked++;
+	return answer;
+}
+
+static int asked_pull(struct starpu_sched_component *component)
+{
+	(void)component;
+	nasked++;
+	return answer;
+}
+
+static double load_of(struct starpu_sched_component *component)
+{
+	return component->name[0] == 'l' ? 1.5 : 2;
+}
+
+static void pump_all(struct starpu_sched_component *parent,
+		     struct starpu_sched_component *child, int has, int fits)
+{
+	int n = -1;
+	struct starpu_task *left;
+
+	nstock = has;
+	room = fits;
+	left = starpu_sched_component_pump_to(parent, child, &n);
+	CLAIM_EQ(n, has < fits ? has : fits);
+	CLAIM(left == (has > fits ? stock[has - fits - 1] : NULL));
+}
+
+static void ask_neighbours(struct starpu_sched_component *parent,
+			   struct starpu_sched_component *child, int says)
+{
+	answer = says;
+	nasked = 0;
+	CLAIM_EQ(starpu_sched_component_send_can_push_to_parents(child), says);
+	CLAIM_EQ(starpu_sched_component_can_push(child, NULL), says);
+	CLAIM_EQ(nasked, 2);
+	nasked = 0;
+	CLAIM_EQ(starpu_sched_component_can_pull(parent), says);
+	CLAIM_EQ(nasked, says ? 1 : 2);
+	nasked = 0;
+	starpu_sched_component_can_pull_all(parent);
+	CLAIM_EQ(nasked, 2);
+}
+
+static void components_call_their_neighbours(void)
+{
+	struct starpu_sched_component *parent, *left, *right;
+	struct starpu_sched_tree *tree;
+
+	begin(&stealing_policy, NULL, 2);
+	tree = starpu_sched_tree_get(0);
+	parent = starpu_sched_component_create(tree, "parent");
+	left = starpu_sched_component_create(tree, "left");
+	right = starpu_sched_component_create(tree, "right");
+	CLAIM_EQ(starpu_sched_component_send_can_push_to_parents(parent), 0);
+	CLAIM(starpu_sched_component_parents_pull_task(parent, parent) == NULL);
+	CLAIM(starpu_sched_component_estimated_load(parent) == 0);
+	starpu_sched_component_add_child(parent, left);
+	CLAIM(parent->nchildren == 1 && left->nparents == 0);
+	parent->remove_child(parent, left);
+	CLAIM_EQ(parent->nchildren, 0);
+	starpu_sched_component_connect(parent, left);
+	starpu_sched_component_connect(parent, right);
+	for (int i = 0; i < 3; i++)
+		stock[i] = task_of(&codelet, i);
+	parent->pull_task = stock_pull;
+	parent->can_push = asked_push;
+	left->push_task = room_push;
+	left->can_pull = right->can_pull = asked_pull;
+	left->estimated_load = right->estimated_load = load_of;
+	CLAIM(starpu_sched_component_estimated_load(parent) == 3.5);
+	ask_neighbours(parent, left, 0);
+	ask_neighbours(parent, left, 1);
+	nstock = 1;
+	CLAIM(starpu_sched_component_parents_pull_task(left, left) == stock[0]);
+	CLAIM(starpu_sched_component_pull_task(parent, left) == NULL);
+	room = 1;
+	CLAIM_EQ(starpu_sched_component_push_task(parent, left, stock[0]), 0);
+	CLAIM(starpu_sched_component_push_task(parent, left, stock[0]) != 0);
+	pump_all(parent, left, 3, 1);
+	pump_all(parent, left, 2, 2);
+	pump_all(parent, left, 0, 1);
+	pump_all(parent, left, 1, 0);
+	for (int i = 0; i < 3; i++)
+		starpu_task_destroy(stock[i]);
+	starpu_sched_component_destroy(right);
+	starpu_sched_component_destroy_rec(parent);
+	starpu_shutdown();
+}
+
 int main(void)
 {
 	static const struct claim claims[] = {
@@ -606,6 +780,8 @@ int main(void)
 		{"links_end_with_their_component", links_end_with_their_component},
 		{"several_decisions_share_workers", several_decisions_share_workers},
 		{"trees_follow_the_machine", trees_follow_the_machine},
+		{"components_are_asked_about_tasks", components_are_asked_about_tasks},
+		{"components_call_their_neighbours", components_call_their_neighbours},
 		{NULL, NULL}};
 
 	return claims_run(claims, 0);

@@ -107,6 +107,8 @@ double component_end_behind_us(component_t *component, double us);
 double component_end_mean_us(component_t *component);
 int component_can_run(component_t *component, struct starpu_task *task);
 int component_predict(component_t *component, struct starpu_task *task, double *us);
+/* Those of the workers below, one bit each. */
+uint64_t component_memories(component_t *component);
 double component_transfer_us(component_t *component, struct starpu_task *task);
 double component_energy_j(component_t *component, struct starpu_task *task);
 void component_prefetch(component_t *component, struct starpu_task *task);

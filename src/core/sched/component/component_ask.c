@@ -237,10 +237,15 @@ int component_predict(component_t *component, struct starpu_task *task, double *
 	return 1;
 }
 
+uint64_t component_memories(component_t *component)
+{
+	return sorted(component)->memories;
+}
+
 double component_transfer_us(component_t *component, struct starpu_task *task)
 {
 	double seconds[NODE_MAX_MEMORIES], sum = 0;
-	uint64_t memories = sorted(component)->memories;
+	uint64_t memories = component_memories(component);
 
 	if (!memories)
 		return 0;
