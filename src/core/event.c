@@ -36,6 +36,7 @@ void events_free(struct events *events)
 		free(events->rings[i].records);
 	}
 	table_free(&events->models);
+	table_free(&events->names);
 	free(events->rings);
 	events->rings = NULL;
 	events->nrings = 0;
@@ -127,14 +128,72 @@ static void let_go(struct events *events, struct event_ring *ring)
 		orr_unlock(&ring->lock);
 }
 
+/* Which of a record's fields are addresses. */
+enum { NAMED_ID = 1, NAMED_VALUE = 2 };
+
+static int named_fields(const struct event *record)
+{
+	switch (record->kind) {
+	case EVENT_TASK_SUBMITTED:
+	case EVENT_FORGOTTEN:
+		return NAMED_VALUE;
+	case EVENT_TASK_LINKED:
+	case EVENT_COMBINED:
+		return NAMED_ID | NAMED_VALUE;
+	case EVENT_TASK_USES:
+		return record->flag & EVENT_OTHER ? NAMED_ID | NAMED_VALUE : NAMED_VALUE;
+	case EVENT_COPY_BEGINS:
+	case EVENT_COPY_ENDS:
+	case EVENT_ALLOCATED:
+	case EVENT_FREED:
+	case EVENT_EVICTED:
+		return NAMED_ID;
+	default:
+		return record->kind >= EVENT_REQUEST_POSTED &&
+				       record->kind <= EVENT_REQUEST_DONE
+			       ? NAMED_ID
+			       : 0;
+	}
+}
+
+/* No address is ever forgotten: who has it next is told by the records as before. */
+static uint64_t name_of(struct events *events, uint64_t address)
+{
+	uintptr_t name;
+
+	if (!address)
+		return 0;
+	name = (uintptr_t)table_get(&events->names, address);
+	if (!name) {
+		name = events->names.count + 1;
+		table_put(&events->names, address, (void *)name);
+	}
+	return name;
+}
+
+static struct event with_names(struct events *events, const struct event *record)
+{
+	struct event named = *record;
+	int fields = named_fields(record);
+
+	if (fields & NAMED_ID)
+		named.id = name_of(events, record->id);
+	if (fields & NAMED_VALUE)
+		named.value = name_of(events, record->value);
+	return named;
+}
+
 static void put(struct events *events, const struct worker *caller,
 		const struct event *record)
 {
-	struct event_ring *ring;
+	struct event_ring *ring = own(events, caller);
+	struct event named;
 
-	if (events->is_direct)
+	if (events->is_direct) {
+		named = with_names(events, record);
+		record = &named;
 		tell_prompt(events, record);
-	ring = own(events, caller);
+	}
 	write_record(events, ring, record);
 	let_go(events, ring);
 }

@@ -23,7 +23,9 @@
 
 /*
  * What a record is of.  Its fields mean what is said here; value is a number of bytes, or
- * the bits of a date (event_bits()), or the key of a text.
+ * the bits of a date (event_bits()), or the key of a text.  Addresses (of jobs, handles,
+ * copies, requests) only say what is the same: where threads take turns a number stands for
+ * each, in the order in which they are first told, so that equal runs have equal records.
  */
 enum event_kind {
 	EVENT_NONE,
@@ -199,6 +201,8 @@ struct events {
 	struct orr_lock lock; /* of the sinks, of changes of on, and of: */
 	struct table models;  /* numbers by address */
 	int nmodels;
+	/* Where is_direct: the same of all other addresses, under the shared ring's lock. */
+	struct table names;
 };
 
 static inline int events_on(const struct events *events)
