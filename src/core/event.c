@@ -156,7 +156,6 @@ static int named_fields(const struct event *record)
 	}
 }
 
-/* No address is ever forgotten: who has it next is told by the records as before. */
 static uint64_t name_of(struct events *events, uint64_t address)
 {
 	uintptr_t name;
@@ -165,22 +164,53 @@ static uint64_t name_of(struct events *events, uint64_t address)
 		return 0;
 	name = (uintptr_t)table_get(&events->names, address);
 	if (!name) {
-		name = events->names.count + 1;
+		name = ++events->nnames;
 		table_put(&events->names, address, (void *)name);
 	}
 	return name;
 }
 
+/* What is no task is told by the uses of its data, all at once; requests also before. */
+static uint64_t name_of_other(struct events *events, const struct event *record)
+{
+	uintptr_t name = (uintptr_t)table_get(&events->names, record->id);
+	const struct event *last = &events->other;
+
+	if (name)
+		return name;
+	name = last->id == record->id && last->date_s == record->date_s
+		       ? (uintptr_t)last->value
+		       : ++events->nnames;
+	events->other = *record;
+	events->other.value = name;
+	return name;
+}
+
+/* Where memory is used again differs between equal runs, so what has ended gives its
+ * address back. */
 static struct event with_names(struct events *events, const struct event *record)
 {
 	struct event named = *record;
 	int fields = named_fields(record);
 
+	if (record->kind != EVENT_TASK_USES)
+		events->other.id = 0;
 	if (fields & NAMED_ID)
-		named.id = name_of(events, record->id);
+		named.id = record->kind == EVENT_TASK_USES ? name_of_other(events, record)
+							   : name_of(events, record->id);
 	if (fields & NAMED_VALUE)
 		named.value = name_of(events, record->value);
+	if (record->kind == EVENT_COPY_ENDS || record->kind == EVENT_REQUEST_DONE)
+		table_remove(&events->names, record->id);
 	return named;
+}
+
+void events_forget(struct events *events, const void *address)
+{
+	struct event_ring *ring = own(events, NULL);
+
+	table_remove(&events->names, (uintptr_t)address);
+	let_go(events, ring);
 }
 
 static void put(struct events *events, const struct worker *caller,
