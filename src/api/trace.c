@@ -102,8 +102,13 @@ static void wish_for_records(struct node *node, struct records_wish *wish)
 	if (!*wish->directory)
 		return;
 	wish->life = ++node->lasting->nrecorded;
-	snprintf(seat, sizeof(seat), "%.60s-%ld-%lu", node->machine->hostname,
-		 (long)getpid(), (unsigned long)plat_seat());
+	/* One process simulates all nodes, and equal runs have files of equal names. */
+	if (is_ours && node->machine->takes_turns)
+		snprintf(seat, sizeof(seat), "%.60s-%lu", node->machine->hostname,
+			 (unsigned long)plat_seat());
+	else
+		snprintf(seat, sizeof(seat), "%.60s-%ld-%lu", node->machine->hostname,
+			 (long)getpid(), (unsigned long)plat_seat());
 	if (is_ours)
 		name_after_rank(&wish->name, seat);
 	else
@@ -116,6 +121,19 @@ static void tell_setting(struct node *node, const char *name, const char *value)
 
 	snprintf(text, sizeof(text), "%s=%s", name, value);
 	event_tell_text(node, EVENT_SETTING, text);
+}
+
+/* Where a run writes what it tells decides nothing, and differs between equal runs. */
+static int is_place(const char *name)
+{
+	static const char *const places[] = {"ORRERY_EVENTS", "ORRERY_TRACE",
+					     "ORRERY_SUMMARY", "STARPU_FXT_PREFIX",
+					     "STARPU_FXT_SUFFIX"};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (!strcmp(name, places[i]))
+			return 1;
+	return 0;
 }
 
 /* What decides besides the program: the policy, the machine, the environment. */
@@ -135,7 +153,7 @@ static void tell_settings(struct node *node)
 		int is_ours =
 			!strncmp(name, "STARPU_", 7) || !strncmp(name, "ORRERY_", 7);
 
-		if (is_ours && (value = knobs_raw(name)))
+		if (is_ours && !is_place(name) && (value = knobs_raw(name)))
 			tell_setting(node, name, value);
 	}
 }

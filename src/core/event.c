@@ -36,6 +36,7 @@ void events_free(struct events *events)
 		free(events->rings[i].records);
 	}
 	table_free(&events->models);
+	table_free(&events->names);
 	free(events->rings);
 	events->rings = NULL;
 	events->nrings = 0;
@@ -127,14 +128,102 @@ static void let_go(struct events *events, struct event_ring *ring)
 		orr_unlock(&ring->lock);
 }
 
+/* Which of a record's fields are addresses. */
+enum { NAMED_ID = 1, NAMED_VALUE = 2 };
+
+static int named_fields(const struct event *record)
+{
+	switch (record->kind) {
+	case EVENT_TASK_SUBMITTED:
+	case EVENT_FORGOTTEN:
+		return NAMED_VALUE;
+	case EVENT_TASK_LINKED:
+	case EVENT_COMBINED:
+		return NAMED_ID | NAMED_VALUE;
+	case EVENT_TASK_USES:
+		return record->flag & EVENT_OTHER ? NAMED_ID | NAMED_VALUE : NAMED_VALUE;
+	case EVENT_COPY_BEGINS:
+	case EVENT_COPY_ENDS:
+	case EVENT_ALLOCATED:
+	case EVENT_FREED:
+	case EVENT_EVICTED:
+		return NAMED_ID;
+	default:
+		return record->kind >= EVENT_REQUEST_POSTED &&
+				       record->kind <= EVENT_REQUEST_DONE
+			       ? NAMED_ID
+			       : 0;
+	}
+}
+
+static uint64_t name_of(struct events *events, uint64_t address)
+{
+	uintptr_t name;
+
+	if (!address)
+		return 0;
+	name = (uintptr_t)table_get(&events->names, address);
+	if (!name) {
+		name = ++events->nnames;
+		table_put(&events->names, address, (void *)name);
+	}
+	return name;
+}
+
+/* What is no task is told by the uses of its data, all at once; requests also before. */
+static uint64_t name_of_other(struct events *events, const struct event *record)
+{
+	uintptr_t name = (uintptr_t)table_get(&events->names, record->id);
+	const struct event *last = &events->other;
+
+	if (name)
+		return name;
+	name = last->id == record->id && last->date_s == record->date_s
+		       ? (uintptr_t)last->value
+		       : ++events->nnames;
+	events->other = *record;
+	events->other.value = name;
+	return name;
+}
+
+/* Where memory is used again differs between equal runs, so what has ended gives its
+ * address back. */
+static struct event with_names(struct events *events, const struct event *record)
+{
+	struct event named = *record;
+	int fields = named_fields(record);
+
+	if (record->kind != EVENT_TASK_USES)
+		events->other.id = 0;
+	if (fields & NAMED_ID)
+		named.id = record->kind == EVENT_TASK_USES ? name_of_other(events, record)
+							   : name_of(events, record->id);
+	if (fields & NAMED_VALUE)
+		named.value = name_of(events, record->value);
+	if (record->kind == EVENT_COPY_ENDS || record->kind == EVENT_REQUEST_DONE)
+		table_remove(&events->names, record->id);
+	return named;
+}
+
+void events_forget(struct events *events, const void *address)
+{
+	struct event_ring *ring = own(events, NULL);
+
+	table_remove(&events->names, (uintptr_t)address);
+	let_go(events, ring);
+}
+
 static void put(struct events *events, const struct worker *caller,
 		const struct event *record)
 {
-	struct event_ring *ring;
+	struct event_ring *ring = own(events, caller);
+	struct event named;
 
-	if (events->is_direct)
+	if (events->is_direct) {
+		named = with_names(events, record);
+		record = &named;
 		tell_prompt(events, record);
-	ring = own(events, caller);
+	}
 	write_record(events, ring, record);
 	let_go(events, ring);
 }

@@ -23,7 +23,10 @@
 
 /*
  * What a record is of.  Its fields mean what is said here; value is a number of bytes, or
- * the bits of a date (event_bits()), or the key of a text.
+ * the bits of a date (event_bits()), or the key of a text.  Addresses (of jobs, handles,
+ * copies, requests) only say what is the same: where threads take turns a number stands
+ * for each, in the order in which they are first told, so that equal runs have equal
+ * records.
  */
 enum event_kind {
 	EVENT_NONE,
@@ -199,6 +202,11 @@ struct events {
 	struct orr_lock lock; /* of the sinks, of changes of on, and of: */
 	struct table models;  /* numbers by address */
 	int nmodels;
+	/* Where is_direct: the same of all other addresses, under the shared ring's lock.
+	 */
+	struct table names;
+	uintptr_t nnames;
+	struct event other; /* the last record of what uses a datum and is no task */
 };
 
 static inline int events_on(const struct events *events)
@@ -258,6 +266,14 @@ uint64_t event_text(struct node *node, const char *text);
 uint8_t event_model(struct node *node, const struct starpu_perfmodel *model);
 /* A text that is told this once, for a record of this kind. */
 void event_tell_text(struct node *node, enum event_kind kind, const char *text);
+/* Forget the number of an address: what is there now has not been told. */
+void events_forget(struct events *events, const void *address);
+/* A job, or a datum, begins where another one may have been. */
+static inline void event_begins(struct events *events, const void *address)
+{
+	if (__builtin_expect(events->names.count != 0, 0))
+		events_forget(events, address);
+}
 /* From now on a task wants stamps. */
 void events_want_stamps(struct events *events);
 /* The counters, or a tool (EVENT_COUNTS, EVENT_CALLS), want to hear of tasks, or no

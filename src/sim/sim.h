@@ -259,8 +259,7 @@ struct plat {
 	uint64_t ndraws;                           /* of noise */
 	struct sim_disk *disks[PLAT_MAX_MEMORIES]; /* by their devid */
 	struct arena *gpu_arena;                   /* of its GPUs, or NULL */
-	struct model_doubt doubt;                  /* of the durations of its tasks */
-	double energy_j;                           /* of these, by energy models */
+	double energy_j;                           /* of its tasks, by energy models */
 	struct plat_machine machine;
 };
 
@@ -511,9 +510,9 @@ void summary_open(struct sim *sim, const struct knobs *knobs);
 /* A node closes: count what it has done. */
 void summary_add(struct summary *summary, const struct node *node);
 /* A task takes what an estimate says, of which something may not be known. */
-void summary_unknown(struct sim *sim, const struct worker *worker,
-		     const struct starpu_task *task,
-		     const struct model_estimate *estimate);
+void summary_duration(struct sim *sim, const struct worker *worker,
+		      const struct starpu_task *task,
+		      const struct model_estimate *estimate);
 /* The simulation ends: write the file, when one is wanted. */
 void summary_write(struct sim *sim);
 

@@ -65,17 +65,6 @@ void summary_open(struct sim *sim, const struct knobs *knobs)
 		summary->nranks = sim->nplats;
 }
 
-static void add_doubt(struct model_doubt *sum, const struct model_doubt *doubt)
-{
-	sum->work_s += doubt->work_s;
-	sum->uncalibrated_s += doubt->uncalibrated_s;
-	sum->extrapolated_s += doubt->extrapolated_s;
-	sum->unsure_s += doubt->unsure_s;
-	sum->once_s += doubt->once_s;
-	sum->variance_s2 += doubt->variance_s2;
-	sum->mean_error_s += doubt->mean_error_s;
-}
-
 /* What its workers, waiting, have used (STARPU_IDLE_POWER). */
 static double idle_j(const struct node *node)
 {
@@ -117,17 +106,13 @@ static const char *measured_name(const struct starpu_task *task)
 
 /* Ranks have names of their own: they are compared by what they say.  Those for which
  * there is no place are few, and the last. */
-void summary_unknown(struct sim *sim, const struct worker *worker,
-		     const struct starpu_task *task,
-		     const struct model_estimate *estimate)
+static void add_unknown(struct summary *summary, const struct worker *worker,
+			const struct starpu_task *task, double seconds)
 {
-	struct summary *summary = sim->summary;
-	double seconds = model_estimate_unknown_s(estimate);
-	const char *name;
+	const char *name = measured_name(task);
 	int i = 0;
 
-	if (!summary || !*summary->path || !(seconds > 0) ||
-	    !(name = measured_name(task)))
+	if (!name)
 		return;
 	while (i < summary->nunknown &&
 	       (summary->unknown[i].type != worker->type ||
@@ -143,6 +128,20 @@ void summary_unknown(struct sim *sim, const struct worker *worker,
 			 name);
 	}
 	summary->unknown[i].seconds += seconds;
+}
+
+void summary_duration(struct sim *sim, const struct worker *worker,
+		      const struct starpu_task *task,
+		      const struct model_estimate *estimate)
+{
+	double unknown_s;
+
+	if (!sim->summary || !*sim->summary->path)
+		return;
+	model_doubt_add(&sim->summary->doubt, estimate);
+	unknown_s = model_estimate_unknown_s(estimate);
+	if (unknown_s > 0)
+		add_unknown(sim->summary, worker, task, unknown_s);
 }
 
 static int compare_unknown(const void *a, const void *b)
@@ -177,7 +176,6 @@ void summary_add(struct summary *summary, const struct node *node)
 
 	/* What opens a backend alone has a node without it. */
 	if (node->plat) {
-		add_doubt(&summary->doubt, &node->plat->doubt);
 		summary->energy_j += node->plat->energy_j + node->energy_j + idle_j(node);
 	}
 	is_master = add_tasks(summary, node);
@@ -219,7 +217,7 @@ static int write_file(const struct summary *summary)
 		process_peak_bytes(), summary->policy, summary->doubt.work_s,
 		summary->doubt.uncalibrated_s, summary->doubt.extrapolated_s,
 		summary->doubt.unsure_s, summary->doubt.once_s,
-		summary->doubt.variance_s2, summary->doubt.mean_error_s,
+		summary->doubt.variance_s2, model_doubt_mean_error_s(&summary->doubt),
 		model_doubt_error(&summary->doubt), summary->energy_j, summary->gpus,
 		summary->gpu_tasks, summary->noise, summary->noise_seed);
 	write_unknown(summary, newfile.file);

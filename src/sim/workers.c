@@ -655,8 +655,7 @@ static double expected_s(struct worker *worker, struct job *job)
 		worker->node->uncalibrated_tasks++;
 	if (estimate.source == MODEL_NONE)
 		return 0;
-	model_doubt_add(&worker->node->plat->doubt, &estimate);
-	summary_unknown(worker->node->plat->sim, worker, job->task, &estimate);
+	summary_duration(worker->node->plat->sim, worker, job->task, &estimate);
 	return estimate.seconds;
 }
 

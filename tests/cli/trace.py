@@ -74,6 +74,27 @@ def same_dates(case):
             str(said))
 
 
+def contents(directory):
+    found = {}
+    for name in os.listdir(directory):
+        if name.endswith(".events"):
+            with open(os.path.join(directory, name), "rb") as f:
+                found[name] = f.read()
+    return found
+
+
+def same_files(case, top):
+    """No address, process or directory of a run is in its files."""
+    runs = []
+    for name, env in (("first", {}), ("second", {"UNREAD": "x" * 5000})):
+        case.trace = os.path.join(top, name)
+        case.run(env=env)
+        runs.append(contents(case.trace))
+    verdict("equal_simulations_have_equal_files", runs[0] and runs[0] == runs[1],
+            "files %s and %s differ" % (sorted(runs[0]), sorted(runs[1])))
+    case.trace = os.path.join(top, "trace-" + case.name)
+
+
 def mistakes(top):
     for claim, words, says in (
             ("no_directory", [os.path.join(top, "nothing")], "is no directory"),
@@ -98,6 +119,7 @@ def check(case, top):
     section(case)
     if case.flavour:
         same_dates(case)
+        same_files(case, top)
         mistakes(top)
 
 

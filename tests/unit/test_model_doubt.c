@@ -57,7 +57,7 @@ static void measure(struct model_arch *arch, size_t bytes, double us)
 /* ---- at a size that was measured --------------------------------------- */
 
 /* Did the tasks take what their mean says, within the error? */
-static int is_within(int number, int nmeasured, int ntasks, double noise)
+static int is_known(int number, int nmeasured, int ntasks, double noise)
 {
 	struct model_data data = {0};
 	struct model_arch *arch = new_arch(&data);
@@ -66,6 +66,7 @@ static int is_within(int number, int nmeasured, int ntasks, double noise)
 	const struct model_entry *entry;
 	unsigned short state[3];
 	double took_s = 0;
+	int is_within;
 
 	seed(state, number);
 	for (int i = 0; i < nmeasured; i++)
@@ -79,7 +80,10 @@ static int is_within(int number, int nmeasured, int ntasks, double noise)
 		took_s += 1e-6 * mean_us * (1 + noise * normal(state));
 	}
 	model_data_clear(&data);
-	return fabs(took_s - doubt.work_s) <= doubt.work_s * model_doubt_error(&doubt);
+	is_within =
+		fabs(took_s - doubt.work_s) <= doubt.work_s * model_doubt_error(&doubt);
+	model_doubt_free(&doubt);
+	return is_within;
 }
 
 static void what_was_measured_is_known_as_it_says(void **state)
@@ -92,11 +96,59 @@ static void what_was_measured_is_known_as_it_says(void **state)
 			int n = 0;
 
 			for (int s = 0; s < NSEEDS; s++)
-				n += is_within(s, measured[m], tasks[t], 0.1);
+				n += is_known(s, measured[m], tasks[t], 0.1);
 			print_message("%d measurements, %d tasks: %d of %d within\n",
 				      measured[m], tasks[t], n, NSEEDS);
 			assert_in_range(n, MOST, NEARLY_ALL);
 		}
+}
+
+/* ---- at several sizes that were measured -------------------------------- */
+
+enum { NMEASURED_SIZES = 16, NOT_TOO_OFTEN = 43 };
+
+static struct model_estimate measured_at(struct model_arch *arch, size_t bytes,
+					 unsigned short state[3])
+{
+	struct model_estimate estimate = {.source = MODEL_HISTORY, .origin = bytes};
+	const struct model_entry *entry;
+
+	for (int i = 0; i < 5; i++)
+		measure(arch, bytes, mean_us * (1 + 0.1 * normal(state)));
+	entry = model_entry_of(model_arch_entry(arch, (uint32_t)bytes, 0));
+	estimate.seconds = 1e-6 * model_fit_mean(entry);
+	estimate.deviation_s = 1e-6 * model_fit_deviation(entry);
+	estimate.nsample = entry->all.nsample;
+	return estimate;
+}
+
+/* Means of sizes err in different directions, and the error of the sum is said so: no
+ * larger than it is, either. */
+static void sizes_are_wrong_independently(void **state)
+{
+	int n = 0;
+
+	(void)state;
+	for (int s = 0; s < NSEEDS; s++) {
+		struct model_data data = {0};
+		struct model_arch *arch = new_arch(&data);
+		struct model_doubt doubt = {0};
+		unsigned short draws[3];
+
+		seed(draws, s);
+		for (size_t i = 1; i <= NMEASURED_SIZES; i++) {
+			struct model_estimate estimate = measured_at(arch, 64 * i, draws);
+
+			for (int k = 0; k < 100; k++)
+				model_doubt_add(&doubt, &estimate);
+		}
+		n += fabs(NMEASURED_SIZES * 100e-6 * mean_us - doubt.work_s) <=
+		     doubt.work_s * model_doubt_error(&doubt);
+		model_doubt_free(&doubt);
+		model_data_clear(&data);
+	}
+	print_message("%d sizes: %d of %d within\n", NMEASURED_SIZES, n, NSEEDS);
+	assert_in_range(n, MOST, NOT_TOO_OFTEN);
 }
 
 /* ---- at others --------------------------------------------------------- */
@@ -165,6 +217,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_measured_is_known_as_it_says),
+		cmocka_unit_test(sizes_are_wrong_independently),
 		cmocka_unit_test(what_was_not_measured_is_known_as_it_says),
 	};
 

@@ -3,6 +3,7 @@
 #include "core/model/model.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -107,14 +108,25 @@ static struct model_estimate estimate_us(double us, enum model_source source,
 				       .error_s = source == MODEL_REGRESSION ? -1 : 0};
 }
 
+static uint64_t mixed(uint64_t key, double measured)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &measured, sizeof(bits));
+	return table_mix(key ^ bits);
+}
+
 /* What a simulated task takes: so sums of them agree with those of real ones. */
 static struct model_estimate from_all(const struct model_entry *entry)
 {
 	struct model_estimate estimate =
 		estimate_us(model_fit_mean(entry), MODEL_HISTORY, entry->all.nsample);
 
-	if (estimate.source == MODEL_HISTORY)
+	if (estimate.source == MODEL_HISTORY) {
 		estimate.deviation_s = 1e-6 * model_fit_deviation(entry);
+		estimate.origin = mixed(mixed(entry->known.footprint, entry->all.sum),
+					entry->all.sum2);
+	}
 	return estimate;
 }
 
@@ -182,6 +194,17 @@ static double fit_error(const struct model_query *query, struct model_arch *know
 		       : model_fit_nonlinear_error(known, minimum);
 }
 
+/* All sizes of a kernel have one: what a fit over them misses has one sign, as a rule. */
+static uint64_t origin_of_fit(const struct model_arch *known)
+{
+	uint64_t key = mixed(known->npoints, known->known.regression.sumlny);
+
+	if (known->points && known->npoints > 0)
+		key = mixed(key, known->points[0].ln_seconds +
+					 known->points[known->npoints - 1].ln_seconds);
+	return key;
+}
+
 static struct model_estimate
 from_sizes(const struct model_query *query, const struct model_answer *answer,
 	   double (*how)(const struct model_query *, struct model_arch *, size_t))
@@ -189,17 +212,21 @@ from_sizes(const struct model_query *query, const struct model_answer *answer,
 	struct model_estimate estimate;
 	size_t bytes = size_of(query);
 	unsigned nsample;
+	uint64_t origin = 0;
 	double us, error = NAN;
 
 	orr_lock(&answer->file->lock);
 	us = how(query, answer->known, bytes);
 	nsample = answer->known->known.regression.nsample;
-	if (query->node->machine->predicts)
+	if (query->node->machine->predicts) {
 		error = fit_error(query, answer->known, bytes, how == fitted_us);
+		origin = origin_of_fit(answer->known);
+	}
 	orr_unlock(&answer->file->lock);
 	estimate = estimate_us(us, MODEL_REGRESSION, nsample);
 	if (isfinite(error))
 		estimate.error_s = error * estimate.seconds;
+	estimate.origin = origin;
 	return estimate;
 }
 
@@ -533,6 +560,38 @@ static double widened(double deviation_s, unsigned nsample)
 			   : deviation_s * sqrt(nsample / free) / (1 - 0.4557 / free);
 }
 
+static void add_error(struct model_doubt *doubt, uint64_t origin, double seconds)
+{
+	double *error_s = table_get(&doubt->errors, origin);
+
+	if (!error_s) {
+		error_s = orr_alloc(sizeof(*error_s));
+		table_put(&doubt->errors, origin, error_s);
+	}
+	*error_s += seconds;
+}
+
+double model_doubt_mean_error_s(const struct model_doubt *doubt)
+{
+	const double *error_s;
+	size_t cursor = 0;
+	double sum_s2 = 0;
+
+	while ((error_s = table_next(&doubt->errors, &cursor)))
+		sum_s2 += *error_s * *error_s;
+	return sqrt(sum_s2);
+}
+
+void model_doubt_free(struct model_doubt *doubt)
+{
+	size_t cursor = 0;
+	double *error_s;
+
+	while ((error_s = table_next(&doubt->errors, &cursor)))
+		free(error_s);
+	table_free(&doubt->errors);
+}
+
 void model_doubt_add(struct model_doubt *doubt, const struct model_estimate *estimate)
 {
 	double deviation_s = widened(estimate->deviation_s, estimate->nsample);
@@ -544,22 +603,23 @@ void model_doubt_add(struct model_doubt *doubt, const struct model_estimate *est
 		doubt->extrapolated_s += estimate->seconds;
 	if (estimate->error_s < 0)
 		doubt->unsure_s += estimate->seconds;
-	else
-		doubt->mean_error_s += estimate->error_s;
+	else if (estimate->error_s > 0)
+		add_error(doubt, estimate->origin, estimate->error_s);
 	if (estimate->source == MODEL_HISTORY && estimate->nsample == 1)
 		doubt->once_s += estimate->seconds;
 	if (deviation_s > 0 && estimate->nsample > 0) {
 		doubt->variance_s2 += deviation_s * deviation_s;
-		doubt->mean_error_s += deviation_s / sqrt(estimate->nsample);
+		add_error(doubt, estimate->origin, deviation_s / sqrt(estimate->nsample));
 	}
 }
 
 double model_doubt_error(const struct model_doubt *doubt)
 {
+	double mean_error_s = model_doubt_mean_error_s(doubt);
+
 	if (doubt->work_s <= 0)
 		return 0;
-	return sqrt(doubt->variance_s2 + doubt->mean_error_s * doubt->mean_error_s) /
-	       doubt->work_s;
+	return sqrt(doubt->variance_s2 + mean_error_s * mean_error_s) / doubt->work_s;
 }
 
 double model_estimate_unknown_s(const struct model_estimate *estimate)

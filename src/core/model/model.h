@@ -26,6 +26,7 @@ struct model_estimate {
 	unsigned nsample;
 	double deviation_s; /* of measurements at this size; 0: unknown, or none */
 	double error_s; /* of a fit over sizes, which all tasks share; below 0: unknown */
+	uint64_t origin; /* the same for what the same measurements say */
 };
 
 /* What the durations of a node's simulated tasks rest on, in sums over the tasks. */
@@ -36,19 +37,23 @@ struct model_doubt {
 	double unsure_s;       /* of these, where nothing tells how well they fit */
 	double once_s;         /* measured a single time: nobody knows how they deviate */
 	double variance_s2;    /* squares of the deviations of what was measured */
-	double mean_error_s;   /* deviations over the roots of the numbers of samples, and
-				  what is off between sizes */
+	struct table
+		errors; /* by origin, a number of seconds: deviations over the roots
+			 * of the numbers of samples, and what is off between sizes */
 };
 
 void model_doubt_add(struct model_doubt *doubt, const struct model_estimate *estimate);
 /*
  * By which part the durations are off in sum, as far as measurements tell (one standard
- * error): how a run deviates from its mean is independent between tasks, how a mean or a
- * fit deviates from the truth is the same for all tasks of a size, and taken for the same
- * for all.  Deviations of few measurements are widened.  sqrt(variance + mean_error^2) /
- * work.
+ * error): how a run deviates from its mean is independent between tasks; how a mean
+ * deviates from the truth is the same for all tasks of a size, how a fit does for all of
+ * a kernel, and both are independent of what was measured for others.  Deviations of few
+ * measurements are widened.  sqrt(variance + mean_error^2) / work.
  */
 double model_doubt_error(const struct model_doubt *doubt);
+/* The root of the sum of the squares of errors. */
+double model_doubt_mean_error_s(const struct model_doubt *doubt);
+void model_doubt_free(struct model_doubt *doubt);
 /* Of a duration what nobody knows: all of it, or as much as its mean may be off. */
 double model_estimate_unknown_s(const struct model_estimate *estimate);
 

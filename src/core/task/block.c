@@ -47,6 +47,7 @@ struct starpu_task *task_create(struct node *node)
 	if (next) /* Another core wrote to it last, as a rule: it comes meanwhile. */
 		job_expect_block(&next->half.job);
 	orr_unlock(&node->pool_lock);
+	event_begins(&node->events, &block->half.job);
 	/* A number that the compiler does not know: it would copy word by word. */
 	memcpy(block, &fresh, node->task_pool.object_bytes - sizeof(block->half.room));
 	block->task.destroy = 1;

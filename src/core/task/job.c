@@ -52,6 +52,7 @@ struct job *job_new(struct node *node, const struct job_ops *ops, unsigned nacce
 	job = &roomy->job;
 	job->task = NULL; /* Who walks over the pool sees no task before there is one. */
 	orr_unlock(&node->pool_lock);
+	event_begins(&node->events, job);
 	job_init(job, node, ops, roomy->room, JOB_INLINE_ACCESSES);
 	job_reserve(job, naccesses);
 	return job;
