@@ -40,7 +40,7 @@ struct starpu_data_filter {
 	/** Says how many instead, when not NULL. */
 	unsigned (*get_nchildren)(struct starpu_data_filter *filter,
 				  starpu_data_handle_t initial_handle);
-	/** The interface of part id; NULL: the father's. */
+	/** The interface of part id; NULL, or where it returns NULL: the father's. */
 	struct starpu_data_interface_ops *(*get_child_ops)(
 		struct starpu_data_filter *filter, unsigned id);
 	/** For filter_func. */

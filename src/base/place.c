@@ -127,24 +127,35 @@ size_t place_bytes(const struct place *place)
 	return bytes * place->count;
 }
 
-void place_span(const struct place *place, ptrdiff_t at, ptrdiff_t *from, ptrdiff_t *to)
+static void add_block(ptrdiff_t from, size_t bytes, const struct place_range *except,
+		      struct place_range *span)
 {
-	ptrdiff_t last = place->stride_bytes * (ptrdiff_t)(place->count - 1);
-	ptrdiff_t low = at + (last < 0 ? last : 0), high = at + (last > 0 ? last : 0);
+	ptrdiff_t to = from + (ptrdiff_t)bytes;
+
+	if (except && from >= except->from && to <= except->to)
+		return;
+	span->from = from < span->from ? from : span->from;
+	span->to = to > span->to ? to : span->to;
+}
+
+/* The first and the last of several are enough. */
+void place_span(const struct place *place, ptrdiff_t at, const struct place_range *except,
+		struct place_range *span)
+{
+	ptrdiff_t last = at + place->stride_bytes * (ptrdiff_t)(place->count - 1);
 
 	if (place->count == 0)
 		return;
 	if (place->block_bytes > 0) {
-		*from = low < *from ? low : *from;
-		high += (ptrdiff_t)place->block_bytes;
-		*to = high > *to ? high : *to;
+		add_block(at, place->block_bytes, except, span);
+		add_block(last, place->block_bytes, except, span);
 	}
 	for (size_t i = 0; i < place->nmembers; i++) {
 		ptrdiff_t inner = place->members[i].at;
 
-		place_span(place->members[i].place, low + inner, from, to);
-		if (high != low)
-			place_span(place->members[i].place, high + inner, from, to);
+		place_span(place->members[i].place, at + inner, except, span);
+		if (last != at)
+			place_span(place->members[i].place, last + inner, except, span);
 	}
 }
 

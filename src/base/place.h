@@ -28,8 +28,15 @@ struct place *place_shifted(const struct place *place,
 			    ptrdiff_t (*shift)(void *arg, ptrdiff_t at), void *arg);
 
 size_t place_bytes(const struct place *place);
-/* Lower *from and raise *to until the blocks, offset by at, are between them. */
-void place_span(const struct place *place, ptrdiff_t at, ptrdiff_t *from, ptrdiff_t *to);
+/* Offsets from from on, before to. */
+struct place_range {
+	ptrdiff_t from, to;
+};
+
+/* Widen span until the blocks, offset by at, are in it; those that lie in except, which
+ * may be NULL, do not count. */
+void place_span(const struct place *place, ptrdiff_t at, const struct place_range *except,
+		struct place_range *span);
 /* The same from base on as nested strides: 0, or -E2BIG. */
 int place_layout(const struct place *place, char *base, struct layout *layout);
 /* Copy between the value at base and bytes in a row. */

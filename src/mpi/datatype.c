@@ -104,18 +104,23 @@ static int has_one_buffer(const void *interface, size_t bytes, const void *base)
 	return base && nbases == 1 && npointers == 1;
 }
 
-/* What a type describes beyond the memory of the datum belongs to something else. */
+/* What a type describes beyond the memory of the datum belongs to something else, but for
+ * the interface itself, which may hold a part of the value, such as how much there is. */
 static void check_span(struct mpi *mpi, starpu_data_handle_t handle, unsigned memory,
 		       const struct place *place)
 {
 	const struct copy_state *copy = data_find_copy(handle, memory);
 	const char *base = datatype_base(handle, memory);
 	size_t bytes = data_alloc_bytes(handle);
-	ptrdiff_t from = 0, to = 0;
+	struct place_range interface, span = {0, 0};
 	char text[128];
 
-	place_span(place, 0, &from, &to);
-	if ((from >= 0 && to <= (ptrdiff_t)bytes) || !copy ||
+	if (!copy)
+		return;
+	interface.from = (ptrdiff_t)((uintptr_t)copy->interface - (uintptr_t)base);
+	interface.to = interface.from + (ptrdiff_t)handle->ops->interface_size;
+	place_span(place, 0, &interface, &span);
+	if ((span.from >= 0 && span.to <= (ptrdiff_t)bytes) ||
 	    !has_one_buffer(copy->interface, handle->ops->interface_size, base) ||
 	    !tells(&mpi->lasting->datatypes, (int)handle->ops->interfaceid))
 		return;
@@ -126,8 +131,8 @@ static void check_span(struct mpi *mpi, starpu_data_handle_t handle, unsigned me
 		"it; make what is given to starpu_mpi_interface_datatype_register() "
 		"describe the data alone, or get_size() of the interface return all "
 		"bytes",
-		data_describe(handle, text, sizeof(text)), (long long)from, (long long)to,
-		bytes);
+		data_describe(handle, text, sizeof(text)), (long long)span.from,
+		(long long)span.to, bytes);
 }
 
 static struct place *ask(struct mpi *mpi, starpu_data_handle_t handle, unsigned memory)

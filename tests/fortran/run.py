@@ -8,10 +8,11 @@ usage: run.py
 """
 import importlib.machinery
 import os
-import re
 import subprocess
 import sys
 import tempfile
+
+import interfaces
 
 SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
@@ -21,11 +22,6 @@ MODULES = ("fstarpu_mod", "fstarpu_mpi_mod")
 make = importlib.machinery.SourceFileLoader(
     "make_fortran_modules", os.path.join(SRC, "scripts", "make-fortran-modules")).load_module()
 
-# Bytes of what a function takes or returns by value; reals apart.
-BYTES = {"void": 0, "int": 4, "ptr": 8, "fun": 8, "int64": 8, "long": 8, "intptr": 8,
-         "size": 8, "string": 8, "chars": 8, "float": "real 4", "double": "real 8"}
-WIDE = re.compile(r"\*|\b(size_t|uintptr_t|u?int64_t|starpu_tag_t|starpu_mpi_tag_t|long|"
-                  r"starpu_data_handle_t|starpu_mpi_req|\w+_func_t|fortran_callback)\b")
 # A program without a library: what the modules are to StarPU's users.
 PROGRAM = """program alone
   use iso_c_binding
@@ -72,56 +68,25 @@ def conf():
         return dict(line.strip().partition("=")[::2] for line in f)
 
 
-def prototypes(mpi_flags):
-    """{function: (result, [types])} of all headers, as C writes them."""
+def check_types(mpi_flags):
+    """How C takes what the modules pass."""
     text = "".join('#include "%s"\n' % header for header in (
         "starpu.h", "starpu_mpi.h", "src/api/fortran.h", "src/api/mpi_fortran.h"))
     code = subprocess.run(["gcc", "-E", "-P", "-Iinclude", "-I."] + mpi_flags + ["-"],
                           input=text, cwd=SRC, text=True, check=True,
                           stdout=subprocess.PIPE).stdout
-    code = re.sub(r"__attribute__\s*\(\([^;{]*?\)\)", "", code)
-    code = re.sub(r"\s+", " ", code)
-    found = {}
-    for result, name, args in re.findall(
-            r"([\w ]+[ *]+)(f?starpu_\w+) ?\(((?:[^()]|\([^()]*(?:\([^()]*\)[^()]*)*\))*)\) ?[;{]",
-            code):
-        args = re.sub(r"\((?:[^()]|\([^()]*\))*\)", "(*)", args)
-        found[name] = (result, [] if args.strip() in ("", "void") else args.split(","))
-    return found
-
-
-def c_bytes(text):
-    if WIDE.search(text):
-        return 8
-    kind = re.search(r"\b(void|float|double)\b", text)
-    return {"void": 0, "float": "real 4", "double": "real 8"}[kind.group(1)] if kind else 4
-
-
-def fortran_bytes(kind):
-    return 8 if kind.endswith(("*", "[]")) else BYTES[kind]
-
-
-def agrees(kind, text):
-    """StarPU's modules give some small numbers, such as filters' ids, more bytes."""
-    ours, theirs = fortran_bytes(kind), c_bytes(text)
-    return ours == theirs or (kind in ("ptr", "int64") and theirs == 4)
-
-
-def check_types(rows, found):
-    wrong = []
-    for row in rows:
-        if row.c not in found:
-            wrong.append("%s has no prototype" % row.c)
-            continue
-        result, args = found[row.c]
-        # Who has no use for a result may call a function as a subroutine.
-        if row.result != "void" and not agrees(row.result, result):
-            wrong.append("%s returns %s, C's %s" % (row.name, row.result, result))
-        if len(row.args) != len(args):
-            wrong.append("%s has %d arguments, C's %d" % (row.name, len(row.args), len(args)))
-        wrong += ["%s: argument %s is %s, C's %s" % (row.name, name, kind, text)
-                  for (kind, name), text in zip(row.args, args) if not agrees(kind, text)]
-    claim("interfaces have the types of C", "; ".join(wrong))
+    prototypes, known = interfaces.prototypes(code), interfaces.typedefs(code)
+    found = []
+    for name in MODULES:
+        with open(os.path.join(BUILD, "fortran", name + ".f90"), encoding="utf-8") as f:
+            found += interfaces.procedures(f.read())
+    claim("interfaces pass what C takes",
+          "; ".join(interfaces.wrong(found, prototypes, known)))
+    claim("an address instead of a value would be seen, and a value instead of an address",
+          ", ".join("%s(%s)" % (other.name, arg.name)
+                    for other, arg in interfaces.passed_otherwise(found)
+                    if not interfaces.wrong([other], prototypes, known)))
+    return {ours.name for ours in found}
 
 
 def check_symbols(rows, library):
@@ -181,7 +146,8 @@ def main():
     rows = [row for row in all_rows if row.c in there]
     left_out = [row.name for row in all_rows if row.c not in there]
     print("left out, since C has no such function: " + " ".join(left_out))
-    check_types(rows, prototypes(flags))
+    claim("all rows are read",
+          " ".join({row.name for row in rows} - check_types(flags)))
     names = [row.name for row in all_rows]
     claim("each name is declared once", " ".join({n for n in names if names.count(n) > 1}))
     declared = {name for name in there if name.startswith("fstarpu_")}

@@ -108,27 +108,34 @@ static void blocks_move_by_their_offsets(void **state)
 static void spans_reach_from_the_first_byte_to_the_last(void **state)
 {
 	struct place *all = place_members(2);
-	ptrdiff_t from = 0, to = 0;
+	struct place_range span = {0, 0}, some = {0, 0}, few = {0, 0};
+	struct place_range first = {-13, -10}, least = {-13, -12};
 
 	(void)state;
 	place_set(all, 0, 4, place_repeat(place_block(3), 3, 10));
 	place_set(all, 1, -5, place_repeat(place_repeat(place_block(1), 2, 2), 2, -8));
-	place_span(all, 0, &from, &to);
-	assert_int_equal(from, -13);
-	assert_int_equal(to, 27);
+	place_span(all, 0, NULL, &span);
+	assert_int_equal(span.from, -13);
+	assert_int_equal(span.to, 27);
+	/* The two bytes of the second row do not count, or one of them. */
+	place_span(all, 0, &first, &some);
+	assert_int_equal(some.from, -5);
+	assert_int_equal(some.to, 27);
+	place_span(all, 0, &least, &few);
+	assert_int_equal(few.from, -11);
 	place_free(all);
 }
 
 static void nothing_is_no_bytes(void **state)
 {
 	struct place *place = place_repeat(place_block(3), 0, 8);
-	ptrdiff_t from = 0, to = 0;
+	struct place_range span = {0, 0};
 	struct layout layout;
 
 	(void)state;
 	assert_int_equal(place_bytes(place), 0);
-	place_span(place, 0, &from, &to);
-	assert_int_equal(to - from, 0);
+	place_span(place, 0, NULL, &span);
+	assert_int_equal(span.to - span.from, 0);
 	assert_int_equal(place_layout(place, NULL, &layout), 0);
 	assert_int_equal(layout_bytes(&layout), 0);
 	place_free(place);

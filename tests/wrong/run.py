@@ -453,6 +453,8 @@ SPREAD = [
            r"bytes 0 to 16, but the data has 8", r"get_size\(\)", r"(?m)^ends well"),
            where=where, program="../wrong/spread", nranks=2, status=ENDS, env=SOON)
       for where in (REAL, SIM)),
+    Case("datatype_with_field", ["(?m)^ends well"], program="../wrong/spread", nranks=2, status=ENDS,
+         env=SOON, hushes=(CRASH, r"\[orrery\]\[rank"), claim="datatype with field"),
     spread("acquired_after_its_task", r"starpu_data_acquire\(\) reads data with tag 1 \(v8\), which has no "
            r"value here: it belongs to rank 0", r"STARPU_MPI_CACHE=0", r"starpu_mpi_get_data_on_node\(\)"),
     Case("owners_differ", on(0, r"starpu_mpi_shutdown: rank [01] has inserted 6 tasks, and all ranks together have "

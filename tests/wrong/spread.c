@@ -295,6 +295,18 @@ static int type_of_two(starpu_data_handle_t handle, MPI_Datatype *type)
 	return 0;
 }
 
+/* The value, and a field of the interface itself, as one that tells a length. */
+static int type_with_field(starpu_data_handle_t handle, MPI_Datatype *type)
+{
+	struct own_interface *own = starpu_data_get_interface_on_node(handle, 0);
+	int lengths[] = {sizeof(own->id), sizeof(long)};
+	MPI_Aint at[] = {(MPI_Aint)((uintptr_t)&own->id - own->at), 0};
+
+	MPI_Type_create_hindexed(2, lengths, at, MPI_BYTE, type);
+	MPI_Type_commit(type);
+	return 0;
+}
+
 static void exchange_own(long *at, int (*type)(starpu_data_handle_t, MPI_Datatype *))
 {
 	static struct starpu_data_interface_ops ops = {
@@ -329,6 +341,11 @@ static void datatype_too_long(void)
 	static long two[2];
 
 	exchange_own(two, type_of_two);
+}
+
+static void datatype_with_field(void)
+{
+	exchange_own(&value, type_with_field);
 }
 
 /* Without cache a copy is there for one task. */
@@ -616,6 +633,7 @@ int main(int argc, char **argv)
 		SCENE(sent_between_groups),
 		SCENE(no_datatype),
 		SCENE(datatype_too_long),
+		SCENE(datatype_with_field),
 		SCENE(acquired_after_its_task),
 		SCENE(owners_differ),
 		SCENE(owned_by_all),

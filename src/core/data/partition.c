@@ -128,7 +128,11 @@ static int is_plain_with_pointer(const struct starpu_data_interface_ops *ops)
 static struct starpu_data_interface_ops *
 ops_of_part(starpu_data_handle_t parent, struct starpu_data_filter *filter, unsigned i)
 {
-	return filter->get_child_ops ? filter->get_child_ops(filter, i) : parent->ops;
+	struct starpu_data_interface_ops *ops = NULL;
+
+	if (filter->get_child_ops)
+		ops = filter->get_child_ops(filter, i);
+	return ops ? ops : parent->ops;
 }
 
 /* The parent has no memory yet, where we can shift what was computed from another one. */
