@@ -214,6 +214,26 @@ void real_mpi_meet(struct plat *plat, const struct net_config *config)
 	free(has_come);
 }
 
+int *real_mpi_world(const struct net_config *config, int *nworld)
+{
+	int n = config->size, *ranks = orr_alloc((size_t)n * sizeof(int));
+	int *world = orr_alloc((size_t)n * sizeof(int));
+	MPI_Group own, all;
+
+	for (int i = 0; i < n; i++)
+		ranks[i] = i;
+	MPI_Comm_size(MPI_COMM_WORLD, nworld);
+	MPI_Comm_group(*(const MPI_Comm *)config->comm, &own);
+	MPI_Comm_group(MPI_COMM_WORLD, &all);
+	MPI_Group_translate_ranks(own, n, ranks, all, world);
+	MPI_Group_free(&own);
+	MPI_Group_free(&all);
+	free(ranks);
+	for (int i = 0; i < n; i++)
+		world[i] = world[i] == MPI_UNDEFINED ? -1 : world[i];
+	return world;
+}
+
 int real_mpi_near(const void *comm, const void *own, size_t bytes, void **all, int *place)
 {
 	MPI_Comm near;

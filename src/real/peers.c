@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/knobs.h"
 #include "real/real.h"
 
@@ -66,11 +68,31 @@ static char state_of(const struct peer *peer)
 	return read_stat(name, &state, &since) && since == peer->since ? state : 0;
 }
 
+int peers_nthreads(const char *pid)
+{
+	char path[300];
+	const struct dirent *entry;
+	DIR *directory;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%s/task", pid);
+	directory = opendir(path);
+	while (directory && (entry = readdir(directory)))
+		n += *entry->d_name != '.';
+	if (directory)
+		closedir(directory);
+	return n;
+}
+
+/* That of a process is the state of its first thread, which may end before others. */
 static int runs(const struct peer *peer)
 {
-	char state = state_of(peer);
+	char name[16], state = state_of(peer);
 
-	return state && state != 'Z' && state != 'X';
+	snprintf(name, sizeof(name), "%d", peer->pid);
+	if (state == 'Z' || state == 'X')
+		return peers_nthreads(name) > 1;
+	return state != 0;
 }
 
 void peers_meet(struct plat *plat, const struct net_config *config)
@@ -88,8 +110,13 @@ void peers_meet(struct plat *plat, const struct net_config *config)
 	for (int i = 0; i < peers->n; i++)
 		if (!runs(&peers->of[i]))
 			peers->of[i].pid = 0;
+	__atomic_store_n(&plat->peers, peers, __ATOMIC_RELEASE);
+}
+
+void peers_forget(struct plat *plat)
+{
 	peers_free(plat->peers);
-	plat->peers = peers;
+	plat->peers = NULL;
 }
 
 void peers_free(struct peers *peers)
@@ -110,7 +137,8 @@ static const struct peer *find(const struct peers *peers, int rank)
 
 int plat_has_ended(struct plat *plat, int rank)
 {
-	const struct peer *peer = find(plat->peers, rank);
+	const struct peers *peers = __atomic_load_n(&plat->peers, __ATOMIC_ACQUIRE);
+	const struct peer *peer = find(peers, rank);
 
 	return peer && !runs(peer);
 }
@@ -120,6 +148,28 @@ int plat_is_stopped(struct plat *plat, int rank)
 	const struct peer *peer = find(plat->peers, rank);
 
 	return peer && state_of(peer) == 'T';
+}
+
+/* What is waited for in MPI may have to come from anyone. */
+void peers_look(struct plat *plat)
+{
+	const struct peers *peers = plat->peers;
+	double for_s;
+
+	if (!peers || plat_in_mpi(plat, &for_s) == PLAT_NO_CALL ||
+	    for_s < node_knobs(plat->node)->watchdog_s)
+		return;
+	for (int i = 0; i < peers->n; i++) {
+		if (!peers->of[i].pid || runs(&peers->of[i]))
+			continue;
+		orr_die(plat->node->rank,
+			"the program has waited in a call of MPI for %.3g s, and the "
+			"process of rank %d has ended before starpu_mpi_shutdown(): it "
+			"was killed (by the system for lack of memory, perhaps) or has "
+			"crashed, which its launcher and the system's log may tell; "
+			"the run ends",
+			for_s, peers->of[i].rank);
+	}
 }
 
 int peers_own_rank(void)

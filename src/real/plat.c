@@ -210,9 +210,16 @@ void plat_unstick(struct plat *plat)
 int plat_net_agree(struct plat *plat, const struct net_config *config,
 		   struct net_agreement *items, int n)
 {
-	if (real_mpi_meet)
-		real_mpi_meet(plat, config);
-	return transport_mpi_agree ? transport_mpi_agree(config, items, n) : -ENODEV;
+	struct guard *guard;
+	int ret;
+
+	if (!transport_mpi_agree)
+		return -ENODEV;
+	guard = guard_start(plat, config);
+	real_mpi_meet(plat, config);
+	ret = transport_mpi_agree(config, items, n);
+	guard_end(guard);
+	return ret;
 }
 
 enum { WANTS_UNKNOWN = -1, WANTS_MPI, WANTS_UCX };
@@ -258,7 +265,7 @@ static int open_ucx(struct plat *plat, const struct net_config *config, struct n
 }
 
 /* All ranks or none, or their messages would not meet. */
-int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net)
+static int open_net(struct plat *plat, const struct net_config *config, struct net **net)
 {
 	struct net_agreement wants = {.own = wanted(config)};
 	int ret = transport_mpi_agree ? transport_mpi_agree(config, &wants, 1) : -ENODEV;
@@ -286,5 +293,17 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 		onehost_open(plat, config, *net);
 	if (ret == 0)
 		(*net)->memories = cuda_memories_of_mpi(plat, real_mpi_reads_devices());
+	return ret;
+}
+
+int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net)
+{
+	struct guard *guard;
+	int ret;
+
+	peers_forget(plat);
+	guard = guard_start(plat, config);
+	ret = open_net(plat, config, net);
+	guard_end(guard);
 	return ret;
 }

@@ -299,7 +299,22 @@ void leave_watch_faults(int is_wanted);
 int peers_own_rank(void);
 /* Ranks of this machine tell each other who they are.  Collective. */
 void peers_meet(struct plat *plat, const struct net_config *config);
+void peers_forget(struct plat *plat);
 void peers_free(struct peers *peers);
+/* Of a process, by its number; 0: it cannot be read. */
+int peers_nthreads(const char *pid);
+/* While the program waits in a call of MPI: end the run when a rank of this machine has
+ * ended, since nobody else may notice. */
+void peers_look(struct plat *plat);
+
+/* While the ranks meet, in calls of MPI that would wait for ever for one that has ended:
+ * siblings.c looks for such, on a thread of its own, and ends the run. */
+struct guard;
+struct guard *guard_start(struct plat *plat, const struct net_config *config);
+void guard_end(struct guard *guard);
+/* mpi_start.c: the numbers in MPI_COMM_WORLD of a communicator's ranks, for free(), -1
+ * for those that are none of it; nworld is its size. */
+int *real_mpi_world(const struct net_config *config, int *nworld);
 /* plat.c: in a child of fork(). */
 void real_forget(void);
 /* NULL: nothing has been asked of the library. */

@@ -311,5 +311,6 @@ void threads_look_for_all(struct plat *plat, double *look_s)
 	if (period_s <= 0 || now_s < *look_s || wait_is_any(plat->node))
 		return;
 	*look_s = now_s + period_s;
+	peers_look(plat);
 	look(plat, now_s, 0, 1);
 }

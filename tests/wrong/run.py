@@ -541,7 +541,22 @@ def awaits(rank, missing):
             r"\(\) or the like must be called by all ranks.*the run goes on" % (rank, missing))
 
 
+def lost_at(moment, *words, **env):
+    """Where the launcher lets the others live."""
+    return Case(moment, [r"\[rank [02]\] " + words[0]] + list(words[1:]), where=REAL, status=ENDS, nranks=3,
+                program="../real/meeting", hushes=("ends well",), claim=" ".join([moment.replace("_", " "), *env.values()]),
+                env=dict(SOON, OMPI_MCA_orte_enable_recovery="1", **env))
+
+
+NEEDED = r"starpu_mpi_init: rank 1 is needed, and its process has ended before all ranks had met: .*the run ends"
 STARTS = [
+    # A rank is killed, which only its launcher knows.
+    lost_at("before_it_comes", NEEDED),
+    *(lost_at("while_all_meet", NEEDED, ORRERY_TRANSPORT=name) for name in ("mpi", "ucx")),
+    lost_at("while_others_wait_in_mpi", r"the program has waited in a call of MPI for \S+ s, and the process of rank 1 "
+            r"has ended before starpu_mpi_shutdown\(\)"),
+    Case("by_another_thread", ["(?m)^ends well"], where=REAL, status=ENDS, program="../real/meeting", nranks=3, env=SOON,
+         hushes=(CRASH, r"\[orrery\]\[rank"), claim="a rank goes on when its main has ended by pthread_exit()"),
     Case("comes_late", [awaits(0, 1), "(?m)^ends well"], where=REAL, status=ENDS, program="../wrong/starts",
          nranks=2, env=SOON),
     Case("comes_late", ["(?m)^ends well"], status=ENDS, program="../wrong/starts", nranks=2,

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "core/watchdog.h"
+#include "real/real.h"
+
+/* Builds without MPI have nobody to meet. */
+#pragma weak real_mpi_world
+
+/*
+ * siblings.c - has a rank ended before the ranks have told each other who they are?
+ *
+ * A launcher writes into the environment of what it starts which job that is of, and
+ * which rank; children inherit it, and the system shows it.  So a rank of this machine
+ * lives as long as any process has its number.  What has none is seen from here only if
+ * the launcher is: an ancestor of this process that is not of the job.  Where the ranks
+ * are in namespaces of their own, or are others' processes, nothing is known.
+ *
+ * The thread that looks is not waited for: it would have to get a core first, which those
+ * that poll for this rank may have.  What it uses of the node it does under its lock.
+ *
+ * Two looks must find the same rank missing: a process that begins another program has
+ * no environment for a moment.
+ */
+enum { LIMITS_PER_LOOK = 2 }; /* who waits for long looks more rarely */
+
+struct mark {
+	char job[80]; /* empty: it is of none */
+	int rank, nhere;
+};
+
+enum mark_seen { MARK_REFUSED, MARK_HIDDEN, MARK_NONE, MARK_FOUND };
+
+static enum mark_seen read_mark(const char *pid, struct mark *mark)
+{
+	char path[300], *entry = NULL;
+	size_t room = 0;
+	int nentries = 0;
+	FILE *file;
+
+	*mark = (struct mark){.rank = -1};
+	snprintf(path, sizeof(path), "/proc/%s/environ", pid);
+	file = fopen(path, "r");
+	if (!file)
+		return MARK_REFUSED;
+	for (; getdelim(&entry, &room, '\0', file) > 0; nentries++) {
+		sscanf(entry, "PMIX_NAMESPACE=%79s", mark->job);
+		sscanf(entry, "PMIX_RANK=%d", &mark->rank);
+		sscanf(entry, "OMPI_COMM_WORLD_LOCAL_SIZE=%d", &mark->nhere);
+	}
+	free(entry);
+	fclose(file);
+	/* The first thread has ended, and the others cannot be asked so. */
+	if (nentries == 0 && peers_nthreads(pid) > 1)
+		return MARK_HIDDEN;
+	return *mark->job && mark->rank >= 0 ? MARK_FOUND : MARK_NONE;
+}
+
+/* 0: it cannot be read, or has none here. */
+static int parent_of(int pid)
+{
+	char path[64], line[256];
+	int parent = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "PPid: %d", &parent) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return parent;
+}
+
+/* The first process may be a container's. */
+static int sees_launcher(const struct mark *own)
+{
+	char name[16];
+	struct mark mark;
+
+	for (int pid = getppid(); pid > 1; pid = parent_of(pid)) {
+		snprintf(name, sizeof(name), "%d", pid);
+		if (read_mark(name, &mark) < MARK_NONE)
+			return 0;
+		if (strcmp(mark.job, own->job) != 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* Marks the ranks of the job that processes have; 0: there may be others. */
+static int find_all(const struct mark *own, char *lives, int n)
+{
+	DIR *directory = opendir("/proc");
+	const struct dirent *entry;
+	struct mark mark;
+	enum mark_seen seen;
+	int is_known = directory != NULL;
+
+	while (directory && (entry = readdir(directory))) {
+		if (!isdigit((unsigned char)*entry->d_name))
+			continue;
+		seen = read_mark(entry->d_name, &mark);
+		is_known &= seen != MARK_HIDDEN;
+		if (seen == MARK_FOUND && mark.rank < n &&
+		    strcmp(mark.job, own->job) == 0)
+			lives[mark.rank] = 1;
+	}
+	if (directory)
+		closedir(directory);
+	return is_known;
+}
+
+struct guard {
+	struct plat *plat;
+	int rank, size;           /* of the communicator */
+	int *world;               /* its ranks, as MPI_COMM_WORLD numbers them */
+	int nworld;               /* how many that has */
+	struct orr_lock lock;     /* held for a look */
+	double limit_s, period_s; /* of the watchdog */
+	int is_over;              /* atomic, a futex */
+	int nowners;              /* atomic: who frees it is the last */
+};
+
+/* The first rank of the communicator that has no process; -1: none is known to. */
+static int find_lost(const struct guard *guard)
+{
+	struct mark own;
+	char *lives;
+	int lost = -1;
+
+	for (int i = 0; i < guard->size; i++)
+		if (plat_has_ended(guard->plat, i))
+			return i;
+	if (read_mark("self", &own) != MARK_FOUND || own.nhere != guard->nworld ||
+	    own.rank != guard->world[guard->rank] || !sees_launcher(&own))
+		return -1;
+	lives = orr_alloc((size_t)guard->nworld);
+	if (find_all(&own, lives, guard->nworld) && lives[own.rank])
+		for (int i = 0; i < guard->size && lost < 0; i++)
+			if (guard->world[i] >= 0 && !lives[guard->world[i]])
+				lost = i;
+	free(lives);
+	return lost;
+}
+
+static void guard_leave(struct guard *guard)
+{
+	if (orr_add(&guard->nowners, -1) > 0)
+		return;
+	free(guard->world);
+	free(guard);
+}
+
+__attribute__((noreturn)) static void end_run(int rank, int lost)
+{
+	orr_die(rank,
+		"starpu_mpi_init: rank %d is needed, and its process has ended before "
+		"all ranks had met: it was killed (by the system for lack of memory, "
+		"perhaps) or has crashed, which its launcher and the system's log may "
+		"tell; the run ends",
+		lost);
+}
+
+/* A look, while the node is there for certain: the rank that is lost, or -1. */
+static int guard_look(struct guard *guard)
+{
+	int lost = -1;
+
+	orr_lock(&guard->lock);
+	if (!orr_load(&guard->is_over))
+		lost = find_lost(guard);
+	orr_unlock(&guard->lock);
+	return lost;
+}
+static void *guard_main(void *arg)
+{
+	struct guard *guard = arg;
+	double wait_s = guard->limit_s, waited_s = 0;
+	int lost = -1, before;
+
+	for (; !orr_load(&guard->is_over); waited_s += wait_s) {
+		if (lost >= 0)
+			wait_s = guard->period_s;
+		else if (waited_s > LIMITS_PER_LOOK * guard->limit_s)
+			wait_s = waited_s / LIMITS_PER_LOOK;
+		real_futex_wait(&guard->is_over, 0, wait_s);
+		before = lost;
+		lost = guard_look(guard);
+		if (lost >= 0 && lost == before)
+			end_run(guard->rank, lost);
+	}
+	guard_leave(guard);
+	return NULL;
+}
+
+struct guard *guard_start(struct plat *plat, const struct net_config *config)
+{
+	struct guard *guard;
+	pthread_t thread;
+
+	if (!real_mpi_world || config->size < 2 || watchdog_period_s(plat->node) <= 0)
+		return NULL;
+	guard = orr_alloc(sizeof(*guard));
+	guard->plat = plat;
+	guard->rank = config->rank;
+	guard->size = config->size;
+	guard->world = real_mpi_world(config, &guard->nworld);
+	guard->limit_s = node_knobs(plat->node)->watchdog_s;
+	guard->period_s = watchdog_period_s(plat->node);
+	guard->nowners = 2;
+	if (pthread_create(&thread, NULL, guard_main, guard) == 0)
+		pthread_detach(thread);
+	else
+		guard_leave(guard);
+	return guard;
+}
+
+void guard_end(struct guard *guard)
+{
+	if (!guard)
+		return;
+	orr_lock(&guard->lock);
+	orr_store(&guard->is_over, 1);
+	orr_unlock(&guard->lock);
+	real_futex_wake(&guard->is_over, 1);
+	guard_leave(guard);
+}
