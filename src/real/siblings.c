@@ -21,7 +21,9 @@
  * which rank; children inherit it, and the system shows it.  So a rank of this machine
  * lives as long as any process has its number.  What has none is seen from here only if
  * the launcher is: an ancestor of this process that is not of the job.  Where the ranks
- * are in namespaces of their own, or are others' processes, nothing is known.
+ * are in namespaces of their own, or are others' processes, nothing is known; nor where
+ * what the launcher has started does not show which rank it is: some programs write over
+ * their environment, and some may not be looked at.
  *
  * The thread that looks is not waited for: it would have to get a core first, which those
  * that poll for this rank may have.  What it uses of the node it does under its lock.
@@ -36,7 +38,27 @@ struct mark {
 	int rank, nhere;
 };
 
-enum mark_seen { MARK_REFUSED, MARK_HIDDEN, MARK_NONE, MARK_FOUND };
+enum mark_seen { MARK_REFUSED, MARK_HIDDEN, MARK_ENDED, MARK_NONE, MARK_FOUND };
+
+/* What a line "NAME: NUMBER" of a process's status says; -1: it cannot be read. */
+static long status_of(const char *pid, const char *name)
+{
+	char path[300], line[256];
+	size_t length = strlen(name);
+	long value = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%s/status", pid);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		if (strncmp(line, name, length) == 0 && line[length] == ':') {
+			value = strtol(line + length + 1, NULL, 10);
+			break;
+		}
+	if (file)
+		fclose(file);
+	return value;
+}
 
 static enum mark_seen read_mark(const char *pid, struct mark *mark)
 {
@@ -58,46 +80,48 @@ static enum mark_seen read_mark(const char *pid, struct mark *mark)
 	free(entry);
 	fclose(file);
 	/* The first thread has ended, and the others cannot be asked so. */
-	if (nentries == 0 && peers_nthreads(pid) > 1)
-		return MARK_HIDDEN;
+	if (nentries == 0)
+		return peers_nthreads(pid) > 1 ? MARK_HIDDEN : MARK_ENDED;
 	return *mark->job && mark->rank >= 0 ? MARK_FOUND : MARK_NONE;
 }
 
-/* 0: it cannot be read, or has none here. */
-static int parent_of(int pid)
+/* The launcher, or 0: it is not seen.  The first process may be a container's. */
+static long find_launcher(const struct mark *own)
 {
-	char path[64], line[256];
-	int parent = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "PPid: %d", &parent) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return parent;
-}
-
-/* The first process may be a container's. */
-static int sees_launcher(const struct mark *own)
-{
-	char name[16];
+	char name[24];
 	struct mark mark;
 
-	for (int pid = getppid(); pid > 1; pid = parent_of(pid)) {
-		snprintf(name, sizeof(name), "%d", pid);
-		if (read_mark(name, &mark) < MARK_NONE)
+	for (long pid = getppid(); pid > 1; pid = status_of(name, "PPid")) {
+		snprintf(name, sizeof(name), "%ld", pid);
+		if (read_mark(name, &mark) < MARK_ENDED)
 			return 0;
 		if (strcmp(mark.job, own->job) != 0)
-			return 1;
+			return pid;
 	}
 	return 0;
 }
 
+static int descends(const char *pid, long launcher)
+{
+	char name[24];
+	long at = status_of(pid, "PPid");
+
+	for (; at > 1 && at != launcher; at = status_of(name, "PPid"))
+		snprintf(name, sizeof(name), "%ld", at);
+	return at == launcher;
+}
+
+/* May a process that has shown no mark be a rank? */
+static int may_be_one(const char *pid, enum mark_seen seen, long launcher)
+{
+	if (seen == MARK_REFUSED)
+		return descends(pid, launcher);
+	return seen == MARK_HIDDEN ||
+	       (seen == MARK_NONE && status_of(pid, "PPid") == launcher);
+}
+
 /* Marks the ranks of the job that processes have; 0: there may be others. */
-static int find_all(const struct mark *own, char *lives, int n)
+static int find_all(const struct mark *own, long launcher, char *lives, int n)
 {
 	DIR *directory = opendir("/proc");
 	const struct dirent *entry;
@@ -109,7 +133,8 @@ static int find_all(const struct mark *own, char *lives, int n)
 		if (!isdigit((unsigned char)*entry->d_name))
 			continue;
 		seen = read_mark(entry->d_name, &mark);
-		is_known &= seen != MARK_HIDDEN;
+		if (may_be_one(entry->d_name, seen, launcher))
+			is_known = 0;
 		if (seen == MARK_FOUND && mark.rank < n &&
 		    strcmp(mark.job, own->job) == 0)
 			lives[mark.rank] = 1;
@@ -135,16 +160,20 @@ static int find_lost(const struct guard *guard)
 {
 	struct mark own;
 	char *lives;
+	long launcher;
 	int lost = -1;
 
 	for (int i = 0; i < guard->size; i++)
 		if (plat_has_ended(guard->plat, i))
 			return i;
 	if (read_mark("self", &own) != MARK_FOUND || own.nhere != guard->nworld ||
-	    own.rank != guard->world[guard->rank] || !sees_launcher(&own))
+	    own.rank != guard->world[guard->rank])
+		return -1;
+	launcher = find_launcher(&own);
+	if (!launcher)
 		return -1;
 	lives = orr_alloc((size_t)guard->nworld);
-	if (find_all(&own, lives, guard->nworld) && lives[own.rank])
+	if (find_all(&own, launcher, lives, guard->nworld) && lives[own.rank])
 		for (int i = 0; i < guard->size && lost < 0; i++)
 			if (guard->world[i] >= 0 && !lives[guard->world[i]])
 				lost = i;
@@ -181,6 +210,7 @@ static int guard_look(struct guard *guard)
 	orr_unlock(&guard->lock);
 	return lost;
 }
+
 static void *guard_main(void *arg)
 {
 	struct guard *guard = arg;
