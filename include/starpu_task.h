@@ -373,7 +373,10 @@ struct starpu_task {
 			STARPU_ASSERT(STARPU_CODELET_GET_MODE((task)->cl, i) == (mode)); \
 	} while (0)
 
-/** Set every field to its default, as STARPU_TASK_INITIALIZER does. */
+/**
+ * Set every field to its default, as STARPU_TASK_INITIALIZER does, destroy to 0, too.
+ * A task of starpu_task_create() stays one; it must have ended if it was submitted.
+ */
 void starpu_task_init(struct starpu_task *task);
 
 /** Free what the library attached to a task, for a new submission or its end. */

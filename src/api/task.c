@@ -65,9 +65,14 @@ void starpu_codelet_display_stats(struct starpu_codelet *cl)
 
 void starpu_task_init(struct starpu_task *task)
 {
-	api_given(__func__, "task", task);
+	struct node *node = plat_self();
 
-	*task = task_default;
+	api_given(__func__, "task", task);
+	/* What starpu_task_create() has made stays what starpu_task_destroy() frees. */
+	if (node && task_make_anew(node, task))
+		task->destroy = 0;
+	else
+		*task = task_default;
 }
 
 void starpu_task_clean(struct starpu_task *task)

@@ -223,3 +223,33 @@ void *pool_next(const struct pool *pool, struct pool_cursor *cursor)
 	}
 	return object;
 }
+
+static int chunk_has(const struct pool *pool, const struct chunk_head *chunk,
+		     uintptr_t object)
+{
+	uintptr_t first = (uintptr_t)chunk + pool->align;
+	uintptr_t end = first + chunk->nobjects * pool->object_bytes;
+
+	if (pool->nfresh > 0 && (uintptr_t)pool->fresh > first &&
+	    (uintptr_t)pool->fresh < end)
+		end = (uintptr_t)pool->fresh;
+	return object >= first && object < end &&
+	       (object - first) % pool->object_bytes == 0;
+}
+
+int pool_has(const struct pool *pool, const void *object)
+{
+	const struct chunk_head *chunk;
+
+	if ((uintptr_t)object % POOL_ALIGN)
+		return 0;
+	if (pool->object_bytes >= POOL_LARGE && (uintptr_t)object % POOL_LINE)
+		return 0;
+	for (chunk = pool->chunks; chunk; chunk = chunk->next)
+		if (chunk_has(pool, chunk, (uintptr_t)object))
+			return 1;
+	for (chunk = pool->borrowed; chunk; chunk = chunk->next)
+		if (chunk_has(pool, chunk, (uintptr_t)object))
+			return 1;
+	return 0;
+}

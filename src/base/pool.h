@@ -69,6 +69,8 @@ struct pool_cursor {
 };
 
 void *pool_next(const struct pool *pool, struct pool_cursor *cursor);
+/* Was an object at this address ever handed out?  Looks at each chunk. */
+int pool_has(const struct pool *pool, const void *object);
 
 static inline void *pool_get(struct pool *pool)
 {

@@ -578,6 +578,44 @@ static void copies_have_arguments_of_their_own(void)
 	starpu_shutdown();
 }
 
+/* ---- defaults ----------------------------------------------------------- */
+
+/* Where it lies is not forgotten with the rest. */
+static void created_tasks_may_be_set_to_defaults(void)
+{
+	static struct starpu_task own;
+	struct starpu_task *task;
+
+	begin();
+	task = new_empty(NULL, NULL);
+	starpu_task_clean(task);
+	starpu_task_init(task);
+	CLAIM_EQ(task->destroy, 0);
+	starpu_task_destroy(task);
+	task = new_empty(NULL, NULL);
+	for (int round = 0; round < 3; round++) {
+		starpu_task_init(task);
+		CLAIM(!task->cl && task->destroy == 0 && task->detach == 1);
+		task->cl = &cl_a;
+		task->detach = 0;
+		submit(task);
+		CLAIM_EQ(starpu_task_wait(task), 0);
+	}
+	starpu_task_init(task);
+	task->cl = &cl_a;
+	task->destroy = 1;
+	submit(task);
+	starpu_task_init(&own);
+	own.cl = &cl_a;
+	own.detach = 0;
+	submit(&own);
+	CLAIM_EQ(starpu_task_wait(&own), 0);
+	starpu_task_clean(&own);
+	CLAIM_EQ(starpu_task_wait_for_all(), 0);
+	CLAIM_EQ(na, 5);
+	starpu_shutdown();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct claim claims[] = {
@@ -605,6 +643,8 @@ int main(int argc, char **argv)
 		{"many may be left", many_may_be_left},
 		{"copies have arguments of their own",
 		 copies_have_arguments_of_their_own},
+		{"created tasks may be set to defaults",
+		 created_tasks_may_be_set_to_defaults},
 		{NULL, NULL},
 	};
 

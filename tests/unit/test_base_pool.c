@@ -140,10 +140,15 @@ static void pools_of_a_store_grow_slowly(void **state)
 		const unsigned char *object;
 		int n = 0;
 
-		for (; (object = pool_next(&pools[p], &cursor)); n++)
+		for (; (object = pool_next(&pools[p], &cursor)); n++) {
 			for (int at = 0; at < 24; at++)
 				assert_int_equal(object[at], p);
+			assert_true(pool_has(&pools[p], object));
+			assert_false(pool_has(&pools[(p + 2) % POOLS], object));
+			assert_false(pool_has(&pools[p], object + 8));
+		}
 		assert_int_equal(n, N);
+		assert_false(pool_has(&pools[p], pools[p].fresh));
 	}
 	for (void **at = store.regions; at; at = *at)
 		nregions++;

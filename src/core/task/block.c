@@ -32,6 +32,19 @@ static void take_returned(struct node *node)
 	orr_unlock(&node->returned_lock);
 }
 
+static void make(struct node *node, struct task_block *block)
+{
+	/* A number that the compiler does not know: it would copy word by word. */
+	memcpy(block, &fresh, node->task_pool.object_bytes - sizeof(block->half.room));
+	block->task.destroy = 1;
+	block->half.job.node = node;
+	block->half.job.accesses = block->half.job.room = block->half.room;
+	block->half.job.nroom = JOB_INLINE_ACCESSES;
+	orr_lock_init(&block->half.job.lock);
+	block->half.job.task = &block->task;
+	block->task.starpu_private = &block->half.job;
+}
+
 struct starpu_task *task_create(struct node *node)
 {
 	struct task_block *block, *next;
@@ -48,16 +61,31 @@ struct starpu_task *task_create(struct node *node)
 		job_expect_block(&next->half.job);
 	orr_unlock(&node->pool_lock);
 	event_begins(&node->events, &block->half.job);
-	/* A number that the compiler does not know: it would copy word by word. */
-	memcpy(block, &fresh, node->task_pool.object_bytes - sizeof(block->half.room));
-	block->task.destroy = 1;
-	block->half.job.node = node;
-	block->half.job.accesses = block->half.job.room = block->half.room;
-	block->half.job.nroom = JOB_INLINE_ACCESSES;
-	orr_lock_init(&block->half.job.lock);
-	block->half.job.task = &block->task;
-	block->task.starpu_private = &block->half.job;
+	make(node, block);
 	return &block->task;
+}
+
+int task_make_anew(struct node *node, struct starpu_task *task)
+{
+	struct job *job = NULL;
+
+	orr_lock(&node->pool_lock);
+	if (node->task_pool.object_bytes && pool_has(&node->task_pool, task))
+		job = &((struct task_block *)(void *)task)->half.job;
+	orr_unlock(&node->pool_lock);
+	if (!job || job->task != task)
+		return 0;
+	if (job->life != LIFE_NEW && job->life != LIFE_ENDED)
+		orr_die(node->rank,
+			"starpu_task_init: task \"%s\" has been submitted and has not "
+			"ended; call starpu_task_wait() first",
+			task_name(task));
+	if (job->point)
+		links_forget(job);
+	if (job->own_accesses)
+		free(job->accesses);
+	make(node, ORR_CONTAINER(job, struct task_block, half.job));
+	return 1;
 }
 
 struct starpu_task *task_create_for(struct node *node, const struct starpu_codelet *cl)

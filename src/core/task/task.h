@@ -18,7 +18,10 @@
 /* Where tasks lie is block.c's and fold.c's.  A task of our pool, with StarPU's defaults
  * and destroy = 1. */
 struct starpu_task *task_create(struct node *node);
-/* The same, to be filled for cl, by who may submit it with task_submit_inserted(). */
+/* 0: it is none of those.  Else it is as if it had just been created; it must be at rest.
+ */
+int task_make_anew(struct node *node, struct starpu_task *task);
+/* As the first, to be filled for cl, by who may submit it with task_submit_inserted(). */
 struct starpu_task *task_create_for(struct node *node, const struct starpu_codelet *cl);
 /* Of all tasks; what their jobs do. */
 extern const struct job_ops task_ops;
