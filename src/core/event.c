@@ -28,6 +28,12 @@ void events_open(struct node *node)
 		orr_lock_init(&events->rings[i].lock);
 }
 
+struct event_names {
+	struct table of; /* by address */
+	uintptr_t n;
+	struct event other; /* the last record of what uses a datum and is no task */
+};
+
 void events_free(struct events *events)
 {
 	for (int i = 0; i < events->nrings; i++) {
@@ -36,7 +42,10 @@ void events_free(struct events *events)
 		free(events->rings[i].records);
 	}
 	table_free(&events->models);
-	table_free(&events->names);
+	if (events->names)
+		table_free(&events->names->of);
+	free(events->names);
+	events->names = NULL;
 	free(events->rings);
 	events->rings = NULL;
 	events->nrings = 0;
@@ -156,52 +165,52 @@ static int named_fields(const struct event *record)
 	}
 }
 
-static uint64_t name_of(struct events *events, uint64_t address)
+static uint64_t name_of(struct event_names *names, uint64_t address)
 {
 	uintptr_t name;
 
 	if (!address)
 		return 0;
-	name = (uintptr_t)table_get(&events->names, address);
+	name = (uintptr_t)table_get(&names->of, address);
 	if (!name) {
-		name = ++events->nnames;
-		table_put(&events->names, address, (void *)name);
+		name = ++names->n;
+		table_put(&names->of, address, (void *)name);
 	}
 	return name;
 }
 
 /* What is no task is told by the uses of its data, all at once; requests also before. */
-static uint64_t name_of_other(struct events *events, const struct event *record)
+static uint64_t name_of_other(struct event_names *names, const struct event *record)
 {
-	uintptr_t name = (uintptr_t)table_get(&events->names, record->id);
-	const struct event *last = &events->other;
+	uintptr_t name = (uintptr_t)table_get(&names->of, record->id);
+	const struct event *last = &names->other;
 
 	if (name)
 		return name;
 	name = last->id == record->id && last->date_s == record->date_s
 		       ? (uintptr_t)last->value
-		       : ++events->nnames;
-	events->other = *record;
-	events->other.value = name;
+		       : ++names->n;
+	names->other = *record;
+	names->other.value = name;
 	return name;
 }
 
 /* Where memory is used again differs between equal runs, so what has ended gives its
  * address back. */
-static struct event with_names(struct events *events, const struct event *record)
+static struct event with_names(struct event_names *names, const struct event *record)
 {
 	struct event named = *record;
 	int fields = named_fields(record);
 
 	if (record->kind != EVENT_TASK_USES)
-		events->other.id = 0;
+		names->other.id = 0;
 	if (fields & NAMED_ID)
-		named.id = record->kind == EVENT_TASK_USES ? name_of_other(events, record)
-							   : name_of(events, record->id);
+		named.id = record->kind == EVENT_TASK_USES ? name_of_other(names, record)
+							   : name_of(names, record->id);
 	if (fields & NAMED_VALUE)
-		named.value = name_of(events, record->value);
+		named.value = name_of(names, record->value);
 	if (record->kind == EVENT_COPY_ENDS || record->kind == EVENT_REQUEST_DONE)
-		table_remove(&events->names, record->id);
+		table_remove(&names->of, record->id);
 	return named;
 }
 
@@ -209,7 +218,7 @@ void events_forget(struct events *events, const void *address)
 {
 	struct event_ring *ring = own(events, NULL);
 
-	table_remove(&events->names, (uintptr_t)address);
+	table_remove(&events->names->of, (uintptr_t)address);
 	let_go(events, ring);
 }
 
@@ -220,7 +229,9 @@ static void put(struct events *events, const struct worker *caller,
 	struct event named;
 
 	if (events->is_direct) {
-		named = with_names(events, record);
+		if (!events->names)
+			events->names = orr_alloc(sizeof(*events->names));
+		named = with_names(events->names, record);
 		record = &named;
 		tell_prompt(events, record);
 	}

@@ -202,11 +202,9 @@ struct events {
 	struct orr_lock lock; /* of the sinks, of changes of on, and of: */
 	struct table models;  /* numbers by address */
 	int nmodels;
-	/* Where is_direct: the same of all other addresses, under the shared ring's lock.
-	 */
-	struct table names;
-	uintptr_t nnames;
-	struct event other; /* the last record of what uses a datum and is no task */
+	/* Where is_direct, and something was told: the same of all other addresses, under
+	 * the shared ring's lock. */
+	struct event_names *names;
 };
 
 static inline int events_on(const struct events *events)
@@ -271,7 +269,7 @@ void events_forget(struct events *events, const void *address);
 /* A job, or a datum, begins where another one may have been. */
 static inline void event_begins(struct events *events, const void *address)
 {
-	if (__builtin_expect(events->names.count != 0, 0))
+	if (__builtin_expect(events->names != NULL, 0))
 		events_forget(events, address);
 }
 /* From now on a task wants stamps. */
