@@ -5,7 +5,7 @@ import difflib
 import math
 import re
 
-from orrery_tool.platform_limits import usual
+from orrery_tool.platform_limits import usual, workers_doubt
 
 # The attributes of SimGrid 3.32's elements, to tell which one was meant.
 HOST = "id speed core pstate coordinates speed_file state_file"
@@ -232,6 +232,8 @@ def holder_doubts(properties):
             % " and ".join(idle[:2])
     if properties.get("cpus") and float(properties["cpus"]) == 0 and not counts:
         yield "cpus is 0 and there are no GPUs: nothing runs tasks; say how many, or leave cpus out"
+    if properties.get("cpus") and workers_doubt("cpus", float(properties["cpus"])):
+        yield workers_doubt("cpus", float(properties["cpus"]))
 
 
 def malformed(text, line, words, innermost):

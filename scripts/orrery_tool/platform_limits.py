@@ -10,6 +10,7 @@ MOST_UNITS, MOST_BYTES, MOST = 10**6, 1e18, 1e30   # as src/sim/machine.c has th
 MAX_NODES = 1 << 20
 MAX_KERNELS = 8            # PLAT_MAX_KERNELS of src/plat
 MAX_GPUS, MAX_NUMAS = 16, 8                        # of the library: STARPU_MAXCUDADEVS, ...
+MAX_CPUS = 256                                     # STARPU_MAXCPUS
 COUNTS = {                 # name: (least, most); others 0 to MOST_UNITS
     "nodes": (1, MAX_NODES), "sockets": (1, MOST_UNITS), "cores": (1, MOST_UNITS),
     "workers": (1, MOST_UNITS), "numa_per_socket": (1, MAX_NUMAS), "gpus": (0, MAX_GPUS),
@@ -239,6 +240,12 @@ def unlikely(top, nodes):
                     double.where, device, device)
 
 
+def workers_doubt(name, count):
+    """More CPU workers than a node can have, or ""."""
+    return "%s is %d, and a node has at most %d CPU workers, so many run tasks; say more nodes with " \
+        "fewer" % (name, count, MAX_CPUS) if count > MAX_CPUS else ""
+
+
 def node_notes(node, cores_of_cpu):
     """Sentences on what is taken for granted of a node, or hardly meant.
     cores_of_cpu: cores of a socket of the processor that it names, or None."""
@@ -253,6 +260,9 @@ def node_notes(node, cores_of_cpu):
         if "cores" in figures and name in figures and figures[name].value > node.cores():
             yield "%s: %s is %d, and a node has %d cores" % (
                 figures[name].where, name, figures[name].value, node.cores())
+    doubt = workers_doubt("the number of cores that run CPU workers", node.workers().value)
+    if doubt:
+        yield "%s: %s" % (figures.get("workers", cores).where, doubt)
     if "gpu" in figures and figures["gpus"].where == figures["gpu"].where:
         yield "%s: nothing says how many GPUs a node has: 1 is taken; say gpus = 4" \
             % figures["gpu"].where

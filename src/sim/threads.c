@@ -85,18 +85,21 @@ static void unlink_main(struct sim *sim, struct sim_thread *thread)
 	*(thread->next ? &thread->next->prev : &sim->last_main) = thread->prev;
 }
 
-/* Nodes that the thread has opened are those of its main from now on, if that is left:
- * none, in programs that shut down. */
-static void leave_nodes(const struct sim_thread *thread)
+/* The node that the thread has opened is that of its main from now on, if that is left:
+ * there is none in programs that shut down. */
+static void leave_node(const struct sim_thread *thread)
 {
-	struct sim *sim = sim_get();
-	struct sim_thread *heir = sim->first_main;
+	const struct node *node = thread->rank->node;
+	struct sim_thread *heir = NULL;
 
+	if (!node || node->plat->opener != thread)
+		return;
+	/* A rank has one main. */
+	if (!thread->is_main)
+		heir = sim_get()->first_main;
 	while (heir && heir->rank != thread->rank)
 		heir = heir->next;
-	for (struct plat *plat = sim->first; plat; plat = plat->next)
-		if (plat->opener == thread)
-			plat->opener = heir;
+	node->plat->opener = heir;
 }
 
 static void on_main_exit(int failed, void *arg)
@@ -113,7 +116,7 @@ static void on_main_exit(int failed, void *arg)
 	if (thread->rank->posix)
 		thread->rank->posix->main = NULL;
 	unlink_main(sim_get(), thread);
-	leave_nodes(thread);
+	leave_node(thread);
 	/* Signals come behind this, too. */
 	sg_actor_self_set_data(NULL);
 	statics_main_ends(thread->rank);
@@ -278,13 +281,11 @@ int starpu_pthread_attr_setstacksize(starpu_pthread_attr_t *attr, size_t stacksi
 static void thread_end(struct sim_thread *thread, void *result)
 {
 	struct posix_rank *mine = thread->posix->rank;
-	struct node *node = thread->rank->node;
 
 	pthreads_end(thread);
 	specifics_clear(thread->rank, &thread->specifics);
 	pthreads_ended(thread);
-	if (node && node->plat->opener == thread)
-		leave_nodes(thread);
+	leave_node(thread);
 	thread->result = result;
 	sg_actor_self_set_data(NULL);
 	leave_stack(thread);

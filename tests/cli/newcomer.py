@@ -345,6 +345,7 @@ REMARKS = (
     ("ethernet", "10 Gbit/s", "10 kB/s", "lab.toml:3: bandwidth is 10000 bytes per second"),
     ("ethernet", "cores = 12\n", "", "how many cores a node has: 1 is taken; say cores = 16"),
     ("ethernet", "cores = 12", "cores = 12\nworkers = 48", "workers is 48, and a node has 24"),
+    ("ethernet", "cores = 12", "cores = 150", "run CPU workers is 300, and a node has at most 256 CPU"),
     ("desk", "12 GB/s", "12 MB/s", "lab.toml:12: pcie_bandwidth is 1.2e+07"),
     ("desk", "\"1 GB/s\"", "\"200 GB/s\"", "lab.toml:2: bandwidth is 200 GB/s, and all GPUs"),
     ("desk", "0.5 TF", "500 TF", "lab.toml:11: gpu_dp is more than gpu_sp"),
@@ -416,6 +417,7 @@ REMARKS_IN_XML = (("12GBps", "12.5", "lab.xml:4: <cluster>: bw=\"12.5\" is 12.5 
                   PCIE + ("lab.xml:5: <prop>: pcie_bw is 25 bytes per second; is that meant?",),
                   PCIE + ("pcie_bw changes nothing while gpus says of no GPU",),
                   PCIE[:1] + ("cpus\" value=\"0", "cpus is 0 and there are no GPUs"),
+                  PCIE[:1] + ("cpus\" value=\"300", "cpus is 300, and a node has at most 256 CPU workers"),
                   ("  <cluster", "<config><prop id=\"network/latency-factor\" value=\"3\"/></config><cluster",
                    "lab.xml:4: <prop>: network/latency-factor changes nothing: messages of MPI"))
 
