@@ -121,7 +121,7 @@ struct memory {
 	 */
 	int serving, tidying;
 	int default_flags;                    /* of starpu_malloc_on_node() */
-	struct budget_waiter *budget_waiters; /* first come, first served */
+	struct budget_waiter *budget_waiters; /* in order; see budget.c */
 	/* See core/data/ahead.h: in line, atomic; how many fetch; is ahead_serve() at
 	 * work; transfers that begin or end here, atomic. */
 	struct wish *wishes;

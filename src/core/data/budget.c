@@ -8,10 +8,14 @@
 #include "core/data/kept.h"
 #include "core/data/room.h"
 
+#define WINDOW_S 1e-3 /* the first one's end */
+#define LOOK_S   1e-3
+
 struct budget_waiter {
 	struct budget_waiter *next;
 	size_t bytes;
 	int takes; /* what it waits for */
+	double since_s;
 	struct plat_gate gate;
 };
 
@@ -27,7 +31,8 @@ static int fits(const struct memory *memory, size_t bytes)
 static void wait_in_line(struct node *node, struct memory *memory, size_t bytes,
 			 int takes)
 {
-	struct budget_waiter waiter = {.bytes = bytes, .takes = takes};
+	struct budget_waiter waiter = {
+		.bytes = bytes, .takes = takes, .since_s = plat_now_s(node->plat)};
 	struct budget_waiter **at = &memory->budget_waiters;
 
 	plat_gate_init(&waiter.gate);
@@ -44,6 +49,47 @@ static void wait_in_line(struct node *node, struct memory *memory, size_t bytes,
 			     bytes, (int)(memory - node->memories),
 			     memory->capacity_bytes, budget_limit_name(memory));
 	plat_gate_wait(node->plat, &waiter.gate);
+}
+
+/* The end of the window at now_s, if newcomers have to keep off in it, else 0.  Windows
+ * are twice as long as the ones before, and every other one is shut. */
+static double window_shut_s(const struct memory *memory, double now_s)
+{
+	const struct budget_waiter *waiter = memory->budget_waiters;
+	double end_s = WINDOW_S;
+	int is_shut = 0;
+
+	while (waiter && waiter->bytes > memory->capacity_bytes)
+		waiter = waiter->next;
+	if (!waiter)
+		return 0;
+	for (; waiter->since_s + end_s <= now_s; end_s *= 2)
+		is_shut = !is_shut;
+	return is_shut ? waiter->since_s + end_s : 0;
+}
+
+/*
+ * Requests that fit pass those that do not, else who holds memory and asks for more
+ * would wait for one that waits for what it holds.  So that a large one does not wait
+ * for ever behind small ones that overlap, newcomers keep off at times until those that
+ * hold memory, and those in line, have given back what they have.  Nobody knows who
+ * holds what: a newcomer may, so it keeps off for one window and no longer.
+ */
+static void give_way(struct node *node, struct memory *memory)
+{
+	double until_s = 0, shut_s, now_s;
+
+	while (orr_load_ptr((void **)&memory->budget_waiters)) {
+		now_s = plat_now_s(node->plat);
+		orr_lock(&memory->lock);
+		shut_s = window_shut_s(memory, now_s);
+		orr_unlock(&memory->lock);
+		if (!until_s)
+			until_s = shut_s;
+		if (!shut_s || now_s >= until_s)
+			return;
+		plat_sleep(node->plat, LOOK_S);
+	}
 }
 
 /* Lock the memory; what is kept there has gone if bytes do not fit beside it, and what
@@ -78,6 +124,8 @@ int budget_take(struct node *node, unsigned memory, size_t bytes, int flags)
 	struct memory *from = &node->memories[memory];
 	int refused = 0;
 
+	if ((flags & (int)STARPU_MEMORY_WAIT) && !(flags & (int)STARPU_MEMORY_OVERFLOW))
+		give_way(node, from);
 	if (!(flags & (int)STARPU_MEMORY_OVERFLOW))
 		lock_with_room(node, memory, bytes);
 	else
@@ -108,13 +156,18 @@ void budget_give(struct node *node, unsigned memory, size_t bytes)
 	room_serve(node, memory);
 }
 
-/* Those that fit; the memory is locked. */
+/* Those that fit, in the order in which they came; the memory is locked. */
 static struct budget_waiter *take_ready(struct memory *to)
 {
+	struct budget_waiter **at = &to->budget_waiters;
 	struct budget_waiter *waiter, *ready = NULL, **last = &ready;
 
-	while ((waiter = to->budget_waiters) && fits(to, waiter->bytes)) {
-		orr_swap_ptr((void **)&to->budget_waiters, waiter->next);
+	while ((waiter = *at)) {
+		if (!fits(to, waiter->bytes)) {
+			at = &waiter->next;
+			continue;
+		}
+		orr_swap_ptr((void **)at, waiter->next);
 		waiter->next = NULL;
 		if (waiter->takes)
 			take(to, waiter->bytes);
