@@ -198,10 +198,10 @@ struct events {
 				   * there */
 	int nrings;
 	unsigned ring_size;   /* a power of two */
-	int is_direct;        /* threads take turns: prompt sinks are prompt */
+	uint8_t is_direct;    /* threads take turns: prompt sinks are prompt */
 	struct orr_lock lock; /* of the sinks, of changes of on, and of: */
-	struct table models;  /* numbers by address */
 	int nmodels;
+	struct table models; /* numbers by address */
 	/* Where is_direct, and something was told: the same of all other addresses, under
 	 * the shared ring's lock. */
 	struct event_names *names;
