@@ -311,6 +311,25 @@ static unsigned long on_signature(struct node *node)
 	return (unsigned long)orr_count(&node->ms->nevents);
 }
 
+/* Who waits for a rank whose process has ended would do so for ever; its launcher may not
+ * know, or may let the others live. */
+static int on_standstill(struct node *node, double silence_s, const char *why)
+{
+	const struct ms *ms = node->ms;
+	int rank = ms->slave ? ms_slave_lost(ms) : ms_master_lost(ms);
+
+	(void)silence_s;
+	(void)why;
+	if (rank >= 0)
+		orr_die(node->rank,
+			"rank %d, %s, is needed, and its process has ended before "
+			"starpu_shutdown(): it was killed (by the system for lack of "
+			"memory, perhaps) or has crashed, which its launcher and the "
+			"system's log may tell; the run ends",
+			rank, ms->slave ? "the master" : "a slave");
+	return 0;
+}
+
 int ms_open(struct node *node, const struct ms_config *config,
 	    void (*handle)(struct ms *ms, struct ms_event *event))
 {
@@ -346,6 +365,7 @@ int ms_open(struct node *node, const struct ms_config *config,
 
 void ms_start(struct ms *ms)
 {
+	ms->node->on_standstill = on_standstill;
 	plat_set_poll(ms->node->plat, poll, ms);
 }
 
@@ -381,6 +401,7 @@ void ms_close(struct ms *ms)
 	}
 	plat_set_poll(node->plat, NULL, NULL);
 	node->on_busy = NULL;
+	node->on_standstill = NULL;
 	node->on_signature = NULL;
 	node->on_describe = NULL;
 	node->ms = NULL;

@@ -140,4 +140,8 @@ void ms_bulk_start(struct ms_bulk *bulk, enum outgoing_kind kind);
 /* One more or less is owed to the caller. */
 void ms_awaits(struct ms *ms, int more);
 
+/* The two sides, of others that they need: a rank whose process has ended, or -1. */
+int ms_master_lost(const struct ms *ms);
+int ms_slave_lost(const struct ms *ms);
+
 #endif

@@ -534,6 +534,16 @@ static void describe(struct node *node, void (*say)(void *arg, const char *line)
 	say(arg, line);
 }
 
+int ms_master_lost(const struct ms *ms)
+{
+	const struct ms_master *master = ms->master;
+
+	for (int i = 0; master && i < master->nused; i++)
+		if (plat_has_ended(ms->node->plat, master->remotes[i].rank))
+			return master->remotes[i].rank;
+	return -1;
+}
+
 /* How many seats there are room for, beside the node's own workers. */
 static int seats_left(const struct node *node)
 {

@@ -505,6 +505,13 @@ static void describe(struct node *node, void (*say)(void *arg, const char *line)
 	say(arg, line);
 }
 
+int ms_slave_lost(const struct ms *ms)
+{
+	int master = ms->slave->master;
+
+	return plat_has_ended(ms->node->plat, master) ? master : -1;
+}
+
 static void init_codelets(struct ms_slave *slave)
 {
 	slave->model.type = STARPU_PER_WORKER;

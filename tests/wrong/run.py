@@ -541,6 +541,16 @@ def awaits(rank, missing):
             r"\(\) or the like must be called by all ranks.*the run goes on" % (rank, missing))
 
 
+def lost(who, **env):
+    """Of a master and its slaves; the others name the rank."""
+    return Case(who, [r"\[rank \d\] rank \d, %s, is needed, and its process has ended before starpu_shutdown\(\): "
+                      ".*the run ends" % who.replace("_", " ")],
+                where=REAL, status=ENDS, nranks=3, program="../real/lost_slaves", hushes=("ends well",),
+                claim=" ".join([who.replace("_", " "), "is killed", *env.values()]),
+                env=dict(SOON, OMPI_MCA_orte_enable_recovery="1", STARPU_NMPI_MS="2", STARPU_NCPU="0",
+                         STARPU_NMPIMSTHREADS="1", **env))
+
+
 def lost_at(moment, *words, **env):
     """Where the launcher lets the others live."""
     return Case(moment, [r"\[rank [02]\] " + words[0]] + list(words[1:]), where=REAL, status=ENDS, nranks=3,
@@ -555,6 +565,7 @@ STARTS = [
     *(lost_at("while_all_meet", NEEDED, ORRERY_TRANSPORT=name) for name in ("mpi", "ucx")),
     lost_at("while_others_wait_in_mpi", r"the program has waited in a call of MPI for \S+ s, and the process of rank 1 "
             r"has ended before starpu_mpi_shutdown\(\)"),
+    *(lost(who, **env) for who in ("a_slave", "the_master") for env in ({}, {"ORRERY_TRANSPORT": "ucx"})),
     Case("by_another_thread", ["(?m)^ends well"], where=REAL, status=ENDS, program="../real/meeting", nranks=3, env=SOON,
          hushes=(CRASH, r"\[orrery\]\[rank"), claim="a rank goes on when its main has ended by pthread_exit()"),
     Case("not_but_unknown", ["(?m)^ends well"], where=REAL, status=ENDS, program="../real/meeting", nranks=3, env=SOON,
