@@ -25,7 +25,7 @@ def widened_us(nsample):
 def error_us(nsample, fixed_us=0):
     """The formula of doc/simulation.md; fixed_us: what is off between sizes."""
     deviation = widened_us(nsample)
-    return math.hypot(math.sqrt(N) * deviation, N * deviation / math.sqrt(nsample) + fixed_us)
+    return math.hypot(math.sqrt(N) * deviation, N * deviation / math.sqrt(nsample), fixed_us)
 
 
 ERROR_US = error_us(NSAMPLE)

@@ -108,14 +108,7 @@ program answers
 
 contains
 
-  subroutine expect(what, seen, expected)
-    character(*), intent(in) :: what
-    integer(c_int), intent(in) :: seen, expected
-
-    if (seen == expected) return
-    print "(2a, i0, a, i0)", what, ": ", seen, ", expected ", expected
-    error stop 1
-  end subroutine expect
+  include "expect.inc"
 
   subroutine expect_all(what, seen, expected)
     character(*), intent(in) :: what

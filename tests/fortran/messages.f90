@@ -83,15 +83,7 @@ program messages
 
 contains
 
-  subroutine expect(what, seen, expected)
-    character(*), intent(in) :: what
-    integer(c_int), intent(in) :: seen, expected
-
-    if (seen == expected) return
-    print "(a, i0, 3a, i0, a, i0)", "rank ", rank, ", ", what, ": ", seen, ", expected ", &
-      expected
-    error stop 1
-  end subroutine expect
+  include "expect_ranks.inc"
 
   ! Values of this round, which the others can tell from those of another one.
   subroutine renew(round)

@@ -125,27 +125,8 @@ program owners
 
 contains
 
-  subroutine expect(what, seen, expected)
-    character(*), intent(in) :: what
-    integer(c_int), intent(in) :: seen, expected
-
-    if (seen == expected) return
-    print "(a, i0, 3a, i0, a, i0)", "rank ", rank, ", ", what, ": ", seen, ", expected ", &
-      expected
-    error stop 1
-  end subroutine expect
-
-  type(c_ptr) function codelet_of(name, func, mode)
-    character(*), intent(in) :: name
-    type(c_funptr), value, intent(in) :: func
-    type(c_ptr), value, intent(in) :: mode
-
-    codelet_of = fstarpu_codelet_allocate()
-    call fstarpu_codelet_set_name(codelet_of, name // C_NULL_CHAR)
-    call fstarpu_codelet_add_cpu_func(codelet_of, func)
-    call fstarpu_codelet_add_buffer(codelet_of, mode)
-    call fstarpu_codelet_set_flags(codelet_of, FSTARPU_CODELET_SIMGRID_EXECUTE)
-  end function codelet_of
+  include "expect_ranks.inc"
+  include "codelet_of.inc"
 
   ! A variable at x, where it is owned.
   subroutine register(handle, x, owner)
