@@ -155,9 +155,10 @@ int device_count(const struct node *node, enum starpu_worker_archtype type)
 	/* Nodes of one environment make one mistake together. */
 	if (!node->settings->too_many_told)
 		orr_complain(node->rank,
-			     "%d %s workers asked for (STARPU_N%s, or as many as there "
-			     "are): at most %d are supported, and so many run",
-			     count, row->name, row->in_variables, row->most);
+			     "%d %s workers asked for (STARPU_NCPU, STARPU_NCUDA, or as "
+			     "many as there are): at most %d are supported, and so many "
+			     "run",
+			     count, row->name, row->most);
 	node->settings->too_many_told = 1;
 	return row->most;
 }

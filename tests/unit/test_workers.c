@@ -32,8 +32,9 @@ static void workers_are_no_more_than_are_supported(void **state)
 	(void)state;
 	say_all(1, live, said);
 	assert_int_equal(there, STARPU_MAXCPUS);
-	if (!strstr(said, "300 CPU workers asked for (STARPU_NCPU, or as many as there "
-			  "are): at most 256 are supported, and so many run"))
+	if (!strstr(said, "300 CPU workers asked for (STARPU_NCPU, STARPU_NCUDA, or as "
+			  "many as there are): at most 256 are supported, and so many "
+			  "run"))
 		fail_msg("that 256 run is not said; what is: %s", said);
 }
 
