@@ -59,33 +59,7 @@ contains
                   fstarpu_variable_get_ptr(buffers, 1))
   end subroutine total_block
 
-  recursive subroutine set_zero(buffers, cl_arg) bind(C)
-    type(c_ptr), value, intent(in) :: buffers, cl_arg
-    real(c_double), pointer :: x
-
-    if (c_associated(cl_arg)) error stop "set_zero: no argument was given"
-    call c_f_pointer(fstarpu_variable_get_ptr(buffers, 0), x)
-    x = 0
-  end subroutine set_zero
-
-  recursive subroutine add_to(buffers, cl_arg) bind(C)
-    type(c_ptr), value, intent(in) :: buffers, cl_arg
-    real(c_double), pointer :: x, y
-
-    if (c_associated(cl_arg)) error stop "add_to: no argument was given"
-    call c_f_pointer(fstarpu_variable_get_ptr(buffers, 0), x)
-    call c_f_pointer(fstarpu_variable_get_ptr(buffers, 1), y)
-    x = x + y
-  end subroutine add_to
-
-  recursive subroutine add_one(buffers, cl_arg) bind(C)
-    type(c_ptr), value, intent(in) :: buffers, cl_arg
-    real(c_double), pointer :: x
-
-    if (c_associated(cl_arg)) error stop "add_one: no argument was given"
-    call c_f_pointer(fstarpu_variable_get_ptr(buffers, 0), x)
-    x = x + 1
-  end subroutine add_one
+  include "kernels.inc"
 
   recursive subroutine nothing(buffers, cl_arg) bind(C)
     type(c_ptr), value, intent(in) :: buffers, cl_arg
