@@ -160,16 +160,17 @@ void threads_add_new(const struct thread_ids *seen, const char *name)
 
 static int count_of_library(const struct plat *plat)
 {
-	return plat->nworkers + plat->timers.started + plat->progress.started +
-	       plat->disks.nthreads + plat->numas.ncopiers + cuda_thread_count(plat);
+	return vigil_nthreads() + plat->nworkers + plat->timers.started +
+	       plat->progress.started + plat->disks.nthreads + plat->numas.ncopiers +
+	       cuda_thread_count(plat);
 }
 
-/* Before a node is open, the library has none. */
+/* Before a node is open, the library has hardly any. */
 static int count_of_self(void)
 {
 	const struct node *node = plat_self();
 
-	return node ? count_of_library(node->plat) : 0;
+	return node ? count_of_library(node->plat) : vigil_nthreads();
 }
 
 int threads_note_alone(struct thread_ids *seen)
@@ -311,6 +312,6 @@ void threads_look_for_all(struct plat *plat, double *look_s)
 	if (period_s <= 0 || now_s < *look_s || wait_is_any(plat->node))
 		return;
 	*look_s = now_s + period_s;
-	peers_look(plat);
+	vigil_look();
 	look(plat, now_s, 0, 1);
 }
