@@ -122,7 +122,6 @@ void peers_meet(struct plat *plat, const struct net_config *config)
 			peers->of[i].pid = 0;
 	peers->stopped_s = orr_alloc((size_t)peers->n * sizeof(*peers->stopped_s));
 	__atomic_store_n(&plat->peers, peers, __ATOMIC_RELEASE);
-	vigil_begin(plat, config->rank, peers);
 }
 
 void peers_forget(struct plat *plat)

@@ -306,5 +306,7 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 	guard = guard_start(plat, config);
 	ret = open_net(plat, config, net);
 	guard_end(guard);
+	if (plat->peers)
+		vigil_begin(plat, config->rank, plat->peers);
 	return ret;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/wait.h"
 #include "core/watchdog.h"
@@ -23,6 +24,12 @@
  * itself (mpi_start.c) and the program's.  A handler of a signal can do anything, too;
  * those of faults, which MPI libraries install to print a stack, only end the process.
  */
+/* The first thread is still there when it has ended. */
+static int has_ended(int id)
+{
+	return id == getpid() && peers_state("self") == 'Z';
+}
+
 int threads_of_process(int *ids, int max)
 {
 	DIR *directory = opendir("/proc/self/task");
@@ -34,6 +41,8 @@ int threads_of_process(int *ids, int max)
 	while ((entry = readdir(directory))) {
 		int id = atoi(entry->d_name);
 
+		if (id > 0 && has_ended(id))
+			continue;
 		if (id > 0 && n < max)
 			ids[n] = id;
 		n += id > 0;

@@ -83,6 +83,14 @@ static void *end(void *arg)
 	exit(0);
 }
 
+static void *cancel(void *main)
+{
+	sleep(1); /* it waits by then, or it is cancelled before */
+	pthread_cancel((pthread_t)main);
+	pthread_join((pthread_t)main, NULL);
+	return end(NULL);
+}
+
 /* As some programs do that show what they are at in the list of processes. */
 static void write_over_environment(void)
 {
@@ -115,6 +123,18 @@ int main(int argc, char **argv)
 	if (starpu_mpi_init_conf(NULL, NULL, 0, MPI_COMM_WORLD, NULL) != 0)
 		return 77;
 	meet_fate("while_others_wait_in_mpi");
+	if (is_killed("ends_its_threads"))
+		pthread_exit(NULL);
+	if (is_killed("is_cancelled_in_a_wait")) {
+		pthread_create(&thread, NULL, cancel, (void *)pthread_self());
+		starpu_mpi_barrier(MPI_COMM_WORLD);
+		pthread_testcancel();
+		return 1;
+	}
+	if (strcmp(moment, "is_cancelled_in_a_wait") == 0) {
+		sleep(2); /* the other waits meanwhile */
+		starpu_mpi_barrier(MPI_COMM_WORLD);
+	}
 	if (strcmp(moment, "between_lives") == 0) {
 		starpu_mpi_shutdown();
 		meet_fate("between_lives");

@@ -585,6 +585,11 @@ STARTS = [
             r"has ended before starpu_mpi_shutdown\(\)"),
     lost_at("between_lives", r"the program has waited in a call of MPI for \S+ s, and the process of rank 1 has ended "
             r"before all were in MPI_Finalize\(\)"),
+    Case("ends_its_threads", [r"\[rank 1\] nothing can happen any more: all threads of the program have ended \(pthread_exit"
+                              r"\(\), .*the run ends"], where=REAL, status="is not 0", nranks=3, program="../real/meeting",
+         hushes=("ends well",), env=dict(SOON), claim="a rank that has no thread left ends the run"),
+    Case("is_cancelled_in_a_wait", ["(?m)^ends well"], where=REAL, status=ENDS, nranks=3, program="../real/meeting",
+         hushes=(CRASH, "the run ends"), env=dict(SOON), claim="a main that is cancelled waits to the end"),
     *(held_at(moment, STOPPED, **env) for moment, env in MOMENTS),
     *(goes_on_at(moment, **env) for moment, env in MOMENTS),
     *(lost(who, **env) for who in ("a_slave", "the_master") for env in ({}, {"ORRERY_TRANSPORT": "ucx"})),
