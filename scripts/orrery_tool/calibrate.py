@@ -12,6 +12,7 @@ import tempfile
 import time
 
 from orrery_tool import calibrate_costs, calibrate_job, calibrate_programs, steady
+from orrery_tool.load import Load, cores_usable, warn_if_busy
 from orrery_tool.calibrate_programs import KERNELS, NETWORK
 from orrery_tool.platform_command import writer_of
 from orrery_tool.platform_describe import Library
@@ -31,7 +32,7 @@ CROSSING = 2.5            # 1.6 where nothing disturbs: each core copies half of
 HEAD = """# Measured by "orrery calibrate" on %(date)s: %(words)s.
 # Simulated beside measured: median difference %(median).1f %%, at most %(most).1f %% (%(worst)s);
 # sizes left out of the fit: median %(left).1f %%, at most %(left_most).1f %%.
-about = "%(words)s, calibrated"
+%(load)sabout = "%(words)s, calibrated"
 nodes = %(nodes)d
 network = "switch"
 latency = "%(latency).9g us"    # of the smallest message, half of a ping-pong
@@ -132,7 +133,7 @@ class Machine:
             name=self.args.name, cores=len(os.sched_getaffinity(0)),
             shared="" if self.args.hostfile else SHARED,
             costs=self.costs(lambda size: self.seconds.get(size, 0)), median=0, most=0,
-            worst="", left=0, left_most=0)
+            worst="", left=0, left_most=0, load="")
         values.update(words)
         return HEAD % values
 
@@ -262,8 +263,9 @@ def left_out(machine):
     return errors
 
 
-def fit(place, args, real, costs=calibrate_costs.nothing):
-    """A machine whose simulation agrees with what was measured, and the differences."""
+def fit(place, args, real, costs=calibrate_costs.nothing, load=""):
+    """A machine whose simulation agrees with what was measured, and the differences; load: who else used
+    it, in words."""
     machine, library = Machine(args, real, costs), Library(place.share)
     path = os.path.join(args.output, args.name + ".toml")
     draft = os.path.join(args.output, args.name + ".draft.toml") # an earlier one stays what it is
@@ -285,7 +287,7 @@ def fit(place, args, real, costs=calibrate_costs.nothing):
     write_text(path, machine.text(
         median=100 * statistics.median(absolute.values()), most=100 * absolute[worst],
         worst="%s, %d bytes" % worst, left=100 * statistics.median(errors),
-        left_most=100 * max(errors)))
+        left_most=100 * max(errors), load=load and "# Load: %s.\n" % load))
     write_text(path[:-5] + ".xml", writer_of(library, path, []).text())
     return simulated
 
@@ -388,6 +390,9 @@ def command_calibrate(place, argv):
     calibrate_programs.check(place, args.rounds)
     if not calibrate_job.join(args):
         return 0
+    if not args.hostfile:
+        warn_if_busy(say)
+    load = Load()
     # Of two machines it is not this one alone that matters.
     state = steady.Steady(lambda: None if args.hostfile else calibrate_costs.look(place),
                           longest_s=args.patience)
@@ -395,10 +400,12 @@ def command_calibrate(place, argv):
     measured, launches = measure(place, args, passes.one_more, state.launch)
     real = risen(means(measured))
     costs = calibrate_costs.calibrate(args, passes)
+    # What the simulations take that follow is nobody's affair.
+    loaded = "" if args.hostfile else load.words() + load.advice()
     table = os.path.join(args.output, "measured.csv")
     earlier = read_earlier(table)
     say("simulating the same, until both agree")
-    simulated = fit(place, args, real, costs)
+    simulated = fit(place, args, real, costs, loaded)
     rows = ["%s,%d,%.9g,%.9g,%.2f" % (*key, real[key], simulated[key],
                                      100 * (simulated[key] / real[key] - 1)) for key in real]
     write_text(table, "\n".join(["case,bytes,measured_s,simulated_s,difference_percent"] + rows)
@@ -409,6 +416,9 @@ def command_calibrate(place, argv):
             float(row.split(",")[4])))
     print(noise(measured))
     print(launches)
+    for words in (loaded and "load: " + loaded, few_cores(args)):
+        if words:
+            print(words)
     if state.words():
         print(state.words())
     if phase(real):
@@ -418,6 +428,15 @@ def command_calibrate(place, argv):
     print(measure_kernels(place, args))
     print(last_words(args))
     return 0
+
+
+def few_cores(args):
+    """What is missing, or is of another machine, where there are no two cores; or ""."""
+    if args.hostfile or len(cores_usable()) > 1:
+        return ""
+    return "cores: this process may use one: what a line of the cache takes from core to core is not measured, " \
+        "and messages, wake-ups and what lies between kernels are those of ranks and threads that share it; " \
+        "calibrate where it may use two or more (taskset, the cpuset of a container) for machines that have them"
 
 
 def last_words(args):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
-"""The directory of one simulation."""
+"""The directory of one run."""
 import fcntl
 import os
 import shutil

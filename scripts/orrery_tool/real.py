@@ -11,6 +11,7 @@ from orrery_tool.app import environment
 from orrery_tool.child import launch
 from orrery_tool.mapping import has_rules, map_of_run
 from orrery_tool.platform import hostfile_lines
+from orrery_tool.private import PrivateDirectory
 from orrery_tool.speech import MpirunSpeech, speech_of
 from orrery_tool.words import Refusal, read_number, write_text
 
@@ -53,7 +54,7 @@ def placement(place, args, directory):
     return words
 
 
-def start(place, args, app, command):
+def start(place, args, app, command, directory):
     env = environment(place, app)
     speech = speech_of(args, MpirunSpeech)
     if args.transport:
@@ -63,16 +64,17 @@ def start(place, args, app, command):
     if args.trace:
         env.setdefault("OMPI_MCA_odls_base_sigkill_timeout", "4")
     command += args.wrapper + [app.path] + args.app[1:]
-    if args.hostfile or not os.access("/dev/shm", os.W_OK):
+    if args.hostfile:
         return launch(command, args, env, speech)
-    # Open MPI's shared memory: what ranks that were killed leave there goes, too.
-    private = tempfile.mkdtemp(prefix="orrery-", dir="/dev/shm")
-    for module in ("vader", "sm"):
-        env.setdefault("OMPI_MCA_btl_%s_backing_directory" % module, private)
-    try:
+    # What ranks, or mpirun, leave that were killed goes, too: of Open MPI and of UCX.
+    env.setdefault("OMPI_MCA_orte_tmpdir_base", directory)
+    if not os.access("/dev/shm", os.W_OK):
         return launch(command, args, env, speech)
-    finally:
-        shutil.rmtree(private, ignore_errors=True)
+    with PrivateDirectory("/dev/shm") as private:
+        for module in ("vader", "sm"):
+            env.setdefault("OMPI_MCA_btl_%s_backing_directory" % module, private)
+        env.setdefault("UCX_POSIX_DIR", private)
+        return launch(command, args, env, speech)
 
 
 def run_real(place, args, app):
@@ -91,6 +93,6 @@ def run_real(place, args, app):
     processes = read_number("/proc/sys/kernel/pid_max", 1 << 22)
     if args.n > processes and not args.hostfile:
         raise Refusal("-n is %d and this machine runs at most %d processes" % (args.n, processes))
-    with tempfile.TemporaryDirectory(prefix="orrery-") as directory:
+    with PrivateDirectory(tempfile.gettempdir()) as directory:
         command = [mpirun, "-n", str(args.n)] + placement(place, args, directory)
-        return start(place, args, app, command)
+        return start(place, args, app, command, directory)

@@ -31,7 +31,6 @@ void events_open(struct node *node)
 struct event_names {
 	struct table of; /* by address */
 	uintptr_t n;
-	struct event other; /* the last record of what uses a datum and is no task */
 };
 
 void events_free(struct events *events)
@@ -165,60 +164,64 @@ static int named_fields(const struct event *record)
 	}
 }
 
-static uint64_t name_of(struct event_names *names, uint64_t address)
+/* What has an address is aligned. */
+static uint64_t key_of_name(uint64_t address, enum event_names_of of)
 {
+	return address | of;
+}
+
+static uint64_t name_of(struct event_names *names, uint64_t address,
+			enum event_names_of of)
+{
+	uint64_t key = key_of_name(address, of);
 	uintptr_t name;
 
 	if (!address)
 		return 0;
-	name = (uintptr_t)table_get(&names->of, address);
+	name = (uintptr_t)table_get(&names->of, key);
 	if (!name) {
 		name = ++names->n;
-		table_put(&names->of, address, (void *)name);
+		table_put(&names->of, key, (void *)name);
 	}
 	return name;
 }
 
-/* What is no task is told by the uses of its data, all at once; requests also before. */
-static uint64_t name_of_other(struct event_names *names, const struct event *record)
+/* A request is told before its job, which is at the same address. */
+static enum event_names_of named_as(struct event_names *names, const struct event *record)
 {
-	uintptr_t name = (uintptr_t)table_get(&names->of, record->id);
-	const struct event *last = &names->other;
-
-	if (name)
-		return name;
-	name = last->id == record->id && last->date_s == record->date_s
-		       ? (uintptr_t)last->value
-		       : ++names->n;
-	names->other = *record;
-	names->other.value = name;
-	return name;
+	switch (record->kind) {
+	case EVENT_COPY_BEGINS:
+	case EVENT_COPY_ENDS:
+		return EVENT_NAMES_COPY;
+	case EVENT_TASK_USES:
+		return table_get(&names->of, key_of_name(record->id, EVENT_NAMES_REQUEST))
+			       ? EVENT_NAMES_REQUEST
+			       : EVENT_NAMES_OTHER;
+	default:
+		return record->kind >= EVENT_REQUEST_POSTED &&
+				       record->kind <= EVENT_REQUEST_DONE
+			       ? EVENT_NAMES_REQUEST
+			       : EVENT_NAMES_OTHER;
+	}
 }
 
-/* Where memory is used again differs between equal runs, so what has ended gives its
- * address back. */
 static struct event with_names(struct event_names *names, const struct event *record)
 {
 	struct event named = *record;
 	int fields = named_fields(record);
 
-	if (record->kind != EVENT_TASK_USES)
-		names->other.id = 0;
 	if (fields & NAMED_ID)
-		named.id = record->kind == EVENT_TASK_USES ? name_of_other(names, record)
-							   : name_of(names, record->id);
+		named.id = name_of(names, record->id, named_as(names, record));
 	if (fields & NAMED_VALUE)
-		named.value = name_of(names, record->value);
-	if (record->kind == EVENT_COPY_ENDS || record->kind == EVENT_REQUEST_DONE)
-		table_remove(&names->of, record->id);
+		named.value = name_of(names, record->value, EVENT_NAMES_OTHER);
 	return named;
 }
 
-void events_forget(struct events *events, const void *address)
+void events_forget(struct events *events, const void *address, enum event_names_of of)
 {
 	struct event_ring *ring = own(events, NULL);
 
-	table_remove(&events->names->of, (uintptr_t)address);
+	table_remove(&events->names->of, key_of_name((uintptr_t)address, of));
 	let_go(events, ring);
 }
 

@@ -264,13 +264,17 @@ uint64_t event_text(struct node *node, const char *text);
 uint8_t event_model(struct node *node, const struct starpu_perfmodel *model);
 /* A text that is told this once, for a record of this kind. */
 void event_tell_text(struct node *node, enum event_kind kind, const char *text);
+/* What an address stands for; a request and its job have the same one. */
+enum event_names_of { EVENT_NAMES_OTHER, EVENT_NAMES_COPY, EVENT_NAMES_REQUEST };
 /* Forget the number of an address: what is there now has not been told. */
-void events_forget(struct events *events, const void *address);
-/* A job, or a datum, begins where another one may have been. */
-static inline void event_begins(struct events *events, const void *address)
+void events_forget(struct events *events, const void *address, enum event_names_of of);
+/* The same, if there are any: whatever has a number calls this where it begins, and a
+ * request also where it ends.  Where memory is used again differs between equal runs. */
+static inline void event_unname(struct events *events, const void *address,
+				enum event_names_of of)
 {
 	if (__builtin_expect(events->names != NULL, 0))
-		events_forget(events, address);
+		events_forget(events, address, of);
 }
 /* From now on a task wants stamps. */
 void events_want_stamps(struct events *events);

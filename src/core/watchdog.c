@@ -165,8 +165,15 @@ void watchdog_list(struct node *node)
 	stuck_describe(node, say, node);
 }
 
-static void end_run(struct node *node)
+static void end_run(struct node *node, const struct watchdog_facts *facts)
 {
+	if (facts->nthreads == 0)
+		orr_die(node->rank,
+			"nothing can happen any more: all threads of the program have "
+			"ended (pthread_exit(), pthread_cancel()) before "
+			"starpu_shutdown(), no task can run, nothing else is due: the "
+			"run ends, since it would hang for ever (ORRERY_WATCHDOG=0 would "
+			"let it)");
 	orr_complain(node->rank,
 		     "nothing can happen any more: all threads of the program wait, no "
 		     "task can run, nothing else is due.  What is waited for:");
@@ -209,7 +216,7 @@ static void act(struct node *node, const struct watchdog_facts *facts,
 	if (node->on_standstill && node->on_standstill(node, silence_s, why))
 		return; /* It has acted. */
 	if (verdict == WATCHDOG_STUCK && before == WATCHDOG_STUCK)
-		end_run(node);
+		end_run(node, facts);
 	else if (verdict == WATCHDOG_IDLE)
 		report(node, silence_s, why);
 }

@@ -623,6 +623,7 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 	memset(&request->match, 0, sizeof(*request) - offsetof(struct request, match));
 	request->acquire.is_hint = request->acquire.counted = 0;
 	list_push_back(&mpi->engine.all, &request->link);
+	event_unname(&mpi->node->events, request, EVENT_NAMES_REQUEST);
 	request->mpi = mpi;
 	request->acquire.access.datum = post->handle;
 	request->kind = (unsigned char)post->kind;

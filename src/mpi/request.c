@@ -58,6 +58,7 @@ void request_end(struct request *request)
 	ORR_ASSERT(request->state == REQUEST_MOVED);
 	if (events_on(&request->mpi->node->events))
 		tell(request, EVENT_REQUEST_DONE);
+	event_unname(&request->mpi->node->events, request, EVENT_NAMES_REQUEST);
 }
 
 static const char *waiting_for(const struct request *request)

@@ -4,8 +4,10 @@
 #include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/check.h"
+#include "base/knobs.h"
 #include "plat/places.h"
 #include "real/real.h"
 
@@ -323,6 +325,32 @@ static void describe_cpu(struct plat *plat)
 			sizeof(plat->machine.devices[STARPU_CPU_WORKER].model) - 1);
 }
 
+/* hwloc reads it wherever it is used; what is left of a test, or of a description of
+ * another machine, makes workers share cores. */
+static void tell_described(struct plat *plat)
+{
+	static const char *const sources[] = {"HWLOC_SYNTHETIC", "HWLOC_XMLFILE",
+					      "HWLOC_FSROOT", "HWLOC_CPUID_PATH"};
+	const struct knobs *knobs = node_knobs(plat->node);
+	const char *source = *knobs->hwloc_input ? "STARPU_HWLOC_INPUT" : "hwloc";
+	long nonline = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (!plat->machine.is_first || knobs->silent || nonline <= 0 ||
+	    plat->node->conf->ncpus != -1 || plat->cores.ncores <= nonline)
+		return;
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+		if (knobs_raw(sources[i])) {
+			source = sources[i];
+			break;
+		}
+	orr_complain(plat->node->rank,
+		     "%s describes a machine of which %d cores may be used, and this one "
+		     "has %ld: workers are made for all of these, and share what there "
+		     "is; unset it, or say how many workers (STARPU_NCPU); not said with "
+		     "STARPU_SILENT=1",
+		     source, plat->cores.ncores, nonline);
+}
+
 int cores_open(struct plat *plat)
 {
 	struct cores *cores = &plat->cores;
@@ -343,6 +371,7 @@ int cores_open(struct plat *plat)
 	choose_ids(plat);
 	cores->rebound = orr_alloc(STARPU_NMAXWORKERS * sizeof(*cores->rebound));
 	describe_cpu(plat);
+	tell_described(plat);
 	plat->machine.devices[STARPU_CPU_WORKER].count = cores->ncores;
 	return 0;
 }

@@ -20,15 +20,17 @@
  */
 static struct blocking *enter(enum plat_mpi_call call)
 {
+	struct real *real = real_known();
 	struct node *node = plat_self();
 	struct blocking *blocking;
 
-	if (!node)
+	if (!node && !(real && orr_load(&real->vigil.is_on)))
 		return NULL;
-	blocking = &real_get()->blocking;
+	blocking = &real->blocking;
 	if (orr_add(&blocking->nthreads, 1) == 1) {
-		orr_note(&blocking->since_ns, (uint64_t)(plat_now_s(node->plat) * 1e9));
+		orr_note(&blocking->since_ns, (uint64_t)(plat_now_s(NULL) * 1e9));
 		orr_store(&blocking->call, (int)call);
+		vigil_call(node);
 	}
 	return blocking;
 }

@@ -86,6 +86,7 @@ static int end(void)
 			"MPI_Finalize: the MPI layer of the library still runs; call "
 			"starpu_mpi_shutdown() first");
 	real_get()->joined.size = 0;
+	vigil_end();
 	return NEXT(MPI_Finalize)();
 }
 

@@ -31,6 +31,8 @@ struct peer {
 struct peers {
 	int n;
 	struct peer *of;
+	double *stopped_s; /* for which each has been seen stopped */
+	double looked_s;
 };
 
 /* State and start of a process; 0 when it cannot be read. */
@@ -56,6 +58,14 @@ static int read_stat(const char *pid, char *state, unsigned long long *since)
 	}
 	fclose(file);
 	return known;
+}
+
+char peers_state(const char *pid)
+{
+	unsigned long long since;
+	char state;
+
+	return read_stat(pid, &state, &since) ? state : 0;
 }
 
 /* The state of its process; 0: there is none any more. */
@@ -110,19 +120,20 @@ void peers_meet(struct plat *plat, const struct net_config *config)
 	for (int i = 0; i < peers->n; i++)
 		if (!runs(&peers->of[i]))
 			peers->of[i].pid = 0;
+	peers->stopped_s = orr_alloc((size_t)peers->n * sizeof(*peers->stopped_s));
 	__atomic_store_n(&plat->peers, peers, __ATOMIC_RELEASE);
 }
 
 void peers_forget(struct plat *plat)
 {
-	peers_free(plat->peers);
 	plat->peers = NULL;
+	vigil_end();
 }
 
 void peers_free(struct peers *peers)
 {
-	if (peers)
-		free(peers->of);
+	free(peers->of);
+	free(peers->stopped_s);
 	free(peers);
 }
 
@@ -150,26 +161,26 @@ int plat_is_stopped(struct plat *plat, int rank)
 	return peer && state_of(peer) == 'T';
 }
 
-/* What is waited for in MPI may have to come from anyone. */
-void peers_look(struct plat *plat)
+int peers_find_lost(struct peers *peers, double now_s, double gap_s, double most_s,
+		    struct peers_lost *lost)
 {
-	const struct peers *peers = plat->peers;
-	double for_s;
+	double passed_s = now_s - peers->looked_s;
 
-	if (!peers || plat_in_mpi(plat, &for_s) == PLAT_NO_CALL ||
-	    for_s < node_knobs(plat->node)->watchdog_s)
-		return;
+	if (passed_s > gap_s)
+		passed_s = gap_s;
+	peers->looked_s = now_s;
 	for (int i = 0; i < peers->n; i++) {
-		if (!peers->of[i].pid || runs(&peers->of[i]))
-			continue;
-		orr_die(plat->node->rank,
-			"the program has waited in a call of MPI for %.3g s, and the "
-			"process of rank %d has ended before starpu_mpi_shutdown(): it "
-			"was killed (by the system for lack of memory, perhaps) or has "
-			"crashed, which its launcher and the system's log may tell; "
-			"the run ends",
-			for_s, peers->of[i].rank);
+		const struct peer *peer = &peers->of[i];
+		char state = peer->pid ? state_of(peer) : 'S';
+
+		peers->stopped_s[i] = state == 'T' ? peers->stopped_s[i] + passed_s : 0;
+		*lost = (struct peers_lost){.rank = peer->rank,
+					    .stopped_s = peers->stopped_s[i]};
+		if (peers->stopped_s[i] > most_s ||
+		    (state != 'T' && peer->pid && !runs(peer)))
+			return 1;
 	}
+	return 0;
 }
 
 int peers_own_rank(void)

@@ -43,6 +43,7 @@ struct real *real_get(void)
 		return real;
 	real = orr_alloc(sizeof(*real));
 	orr_lock_init(&real->placed_lock);
+	orr_lock_init(&real->vigil.lock);
 	if (pthread_key_create(&real->caller, end_caller) != 0)
 		orr_die(ORR_NO_RANK, "no thread-specific key is left to this process");
 	if (__atomic_compare_exchange_n(&the_real, &none, real, 0, __ATOMIC_ACQ_REL,
@@ -129,6 +130,7 @@ int plat_open(struct plat **plat_out, struct node *node)
 
 void plat_close(struct plat *plat)
 {
+	vigil_leave(plat);
 	if (plat->progress.poll)
 		plat_set_poll(plat, NULL, NULL);
 	real_summary_write(plat->node);
@@ -136,7 +138,6 @@ void plat_close(struct plat *plat)
 	disks_close(plat);
 	timers_close(plat);
 	free(plat->asleep);
-	peers_free(plat->peers);
 	free(plat->progress.unpolled.asleep);
 	bell_close(plat);
 	copiers_close(plat);
@@ -305,5 +306,7 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 	guard = guard_start(plat, config);
 	ret = open_net(plat, config, net);
 	guard_end(guard);
+	if (plat->peers)
+		vigil_begin(plat, config->rank, plat->peers);
 	return ret;
 }

@@ -48,6 +48,17 @@ struct joined {
 };
 
 /* What outlives a node: made on first use, reachable from the one global pointer. */
+/* Who looks after the ranks of this machine while the program waits in MPI; vigil.c. */
+struct vigil {
+	struct orr_lock lock;
+	struct peers *peers;      /* owned; NULL: there are none, or MPI ends */
+	struct plat *plat;        /* of the life in which they met, while that lasts */
+	int rank;                 /* this one among them */
+	double limit_s, period_s; /* of the watchdog */
+	int is_on, has_thread;    /* atomic */
+	int nchanges;             /* of is_on; a futex */
+};
+
 /* Threads in calls of MPI that wait; mpi_blocking.c. */
 struct blocking {
 	int nthreads, call; /* atomic; of the first of them */
@@ -65,6 +76,7 @@ struct real {
 	int has_placed;      /* atomic: there were some */
 	int is_refusal_told; /* atomic: that the system places nothing */
 	struct blocking blocking;
+	struct vigil vigil;
 	struct births births;         /* of communicators */
 	void *mpi_functions[NHIDDEN]; /* atomic; MPI's own, see mpi_blocking.c */
 	struct signals signals;       /* signals, once a node has something to do then */
@@ -303,9 +315,33 @@ void peers_forget(struct plat *plat);
 void peers_free(struct peers *peers);
 /* Of a process, by its number; 0: it cannot be read. */
 int peers_nthreads(const char *pid);
-/* While the program waits in a call of MPI: end the run when a rank of this machine has
- * ended, since nobody else may notice. */
-void peers_look(struct plat *plat);
+/* Of its first thread; 0: it cannot be read. */
+char peers_state(const char *pid);
+
+/* Seconds until a rank that does not answer is called silent, and from then on until one
+ * that is stopped ends the run. */
+enum { PEERS_SILENCE_S = 2, PEERS_STOPPED_S = 1 };
+struct peers_lost {
+	int rank;
+	double stopped_s; /* 0: its process has ended */
+};
+/* A rank whose process has ended, or stopped for most_s.  Of the time between two looks
+ * gap_s at most counts: this process may have been stopped, too. */
+int peers_find_lost(struct peers *peers, double now_s, double gap_s, double most_s,
+		    struct peers_lost *lost);
+
+/* vigil.c */
+/* The ranks have met; they are kept until the next ones meet, or MPI ends. */
+void vigil_begin(struct plat *plat, int rank, struct peers *peers);
+/* The life in which they met is over. */
+void vigil_leave(const struct plat *plat);
+void vigil_end(void);
+/* The program enters a call of MPI that waits; node: the open one, or NULL. */
+void vigil_call(const struct node *node);
+/* End the run where the program waits in MPI and a rank of this machine has ended, or
+ * stays stopped, since nobody else may notice. */
+void vigil_look(void);
+int vigil_nthreads(void);
 
 /* While the ranks meet, in calls of MPI that would wait for ever for one that has ended:
  * siblings.c looks for such, on a thread of its own, and ends the run. */

@@ -29,7 +29,7 @@
  * that poll for this rank may have.  What it uses of the node it does under its lock.
  *
  * Two looks must find the same rank missing: a process that begins another program has
- * no environment for a moment.
+ * no environment for a moment.  Who is stopped must stay so while this process looks.
  */
 enum { LIMITS_PER_LOOK = 2 }; /* who waits for long looks more rarely */
 
@@ -120,8 +120,40 @@ static int may_be_one(const char *pid, enum mark_seen seen, long launcher)
 	       (seen == MARK_NONE && status_of(pid, "PPid") == launcher);
 }
 
-/* Marks the ranks of the job that processes have; 0: there may be others. */
-static int find_all(const struct mark *own, long launcher, char *lives, int n)
+/* What is seen of a rank. */
+struct life {
+	long stopped; /* a process of its that a signal has stopped */
+	int nothers;  /* of its processes, not stopped */
+};
+
+/* A shell that has started it waits for it: are all others such? */
+static int is_held(const struct life *life, const struct mark *own, int rank)
+{
+	char name[24];
+	struct mark mark;
+	int nabove = 0;
+
+	for (long pid = life->stopped; pid > 1; nabove++) {
+		snprintf(name, sizeof(name), "%ld", pid);
+		pid = status_of(name, "PPid");
+		snprintf(name, sizeof(name), "%ld", pid);
+		if (pid <= 1 || read_mark(name, &mark) != MARK_FOUND ||
+		    mark.rank != rank || strcmp(mark.job, own->job) != 0)
+			break;
+	}
+	return life->stopped > 0 && nabove == life->nothers;
+}
+
+static void note(struct life *life, const char *pid)
+{
+	if (peers_state(pid) == 'T')
+		life->stopped = atol(pid);
+	else
+		life->nothers++;
+}
+
+/* Notes the ranks of the job that processes have; 0: there may be others. */
+static int find_all(const struct mark *own, long launcher, struct life *lives, int n)
 {
 	DIR *directory = opendir("/proc");
 	const struct dirent *entry;
@@ -137,7 +169,7 @@ static int find_all(const struct mark *own, long launcher, char *lives, int n)
 			is_known = 0;
 		if (seen == MARK_FOUND && mark.rank < n &&
 		    strcmp(mark.job, own->job) == 0)
-			lives[mark.rank] = 1;
+			note(&lives[mark.rank], entry->d_name);
 	}
 	if (directory)
 		closedir(directory);
@@ -155,30 +187,48 @@ struct guard {
 	int nowners;              /* atomic: who frees it is the last */
 };
 
-/* The first rank of the communicator that has no process; -1: none is known to. */
-static int find_lost(const struct guard *guard)
+/* Ranks of the communicator; -1: none is known to be so. */
+struct found {
+	int lost; /* the first that has no process */
+	int held; /* the first that is stopped */
+};
+
+static void find_known(const struct guard *guard, struct found *found)
+{
+	for (int i = 0; i < guard->size; i++) {
+		if (found->lost < 0 && plat_has_ended(guard->plat, i))
+			found->lost = i;
+		if (found->held < 0 && plat_is_stopped(guard->plat, i))
+			found->held = i;
+	}
+}
+
+static void find_marked(const struct guard *guard, struct found *found)
 {
 	struct mark own;
-	char *lives;
+	struct life *lives;
 	long launcher;
-	int lost = -1;
 
-	for (int i = 0; i < guard->size; i++)
-		if (plat_has_ended(guard->plat, i))
-			return i;
 	if (read_mark("self", &own) != MARK_FOUND || own.nhere != guard->nworld ||
 	    own.rank != guard->world[guard->rank])
-		return -1;
+		return;
 	launcher = find_launcher(&own);
 	if (!launcher)
-		return -1;
-	lives = orr_alloc((size_t)guard->nworld);
-	if (find_all(&own, launcher, lives, guard->nworld) && lives[own.rank])
-		for (int i = 0; i < guard->size && lost < 0; i++)
-			if (guard->world[i] >= 0 && !lives[guard->world[i]])
-				lost = i;
+		return;
+	lives = orr_alloc((size_t)guard->nworld * sizeof(*lives));
+	if (find_all(&own, launcher, lives, guard->nworld) && lives[own.rank].nothers > 0)
+		for (int i = 0; i < guard->size; i++) {
+			int rank = guard->world[i];
+
+			if (rank < 0)
+				continue;
+			if (found->lost < 0 && !lives[rank].stopped &&
+			    !lives[rank].nothers)
+				found->lost = i;
+			if (found->held < 0 && is_held(&lives[rank], &own, rank))
+				found->held = i;
+		}
 	free(lives);
-	return lost;
 }
 
 static void guard_leave(struct guard *guard)
@@ -199,34 +249,52 @@ __attribute__((noreturn)) static void end_run(int rank, int lost)
 		lost);
 }
 
-/* A look, while the node is there for certain: the rank that is lost, or -1. */
-static int guard_look(struct guard *guard)
+__attribute__((noreturn)) static void end_held(int rank, int held, double for_s)
 {
-	int lost = -1;
+	orr_die(rank,
+		"starpu_mpi_init: rank %d is needed and has been stopped for %.3g s "
+		"(SIGSTOP, SIGTSTP, Ctrl-Z): the run ends; continue it sooner (SIGCONT), "
+		"or allow more time (ORRERY_WATCHDOG)",
+		held, for_s);
+}
+
+/* A look, while the node is there for certain. */
+static struct found guard_look(struct guard *guard)
+{
+	struct found found = {-1, -1};
 
 	orr_lock(&guard->lock);
-	if (!orr_load(&guard->is_over))
-		lost = find_lost(guard);
+	if (!orr_load(&guard->is_over)) {
+		find_known(guard, &found);
+		if (found.lost < 0 && found.held < 0)
+			find_marked(guard, &found);
+	}
 	orr_unlock(&guard->lock);
-	return lost;
+	return found;
 }
 
 static void *guard_main(void *arg)
 {
 	struct guard *guard = arg;
-	double wait_s = guard->limit_s, waited_s = 0;
-	int lost = -1, before;
+	double wait_s = guard->limit_s, waited_s = 0, held_s = 0;
+	double most_s = guard->limit_s + PEERS_SILENCE_S + PEERS_STOPPED_S;
+	struct found found = {-1, -1}, before;
 
 	for (; !orr_load(&guard->is_over); waited_s += wait_s) {
-		if (lost >= 0)
+		if (found.lost >= 0 || found.held >= 0)
 			wait_s = guard->period_s;
 		else if (waited_s > LIMITS_PER_LOOK * guard->limit_s)
 			wait_s = waited_s / LIMITS_PER_LOOK;
 		real_futex_wait(&guard->is_over, 0, wait_s);
-		before = lost;
-		lost = guard_look(guard);
-		if (lost >= 0 && lost == before)
-			end_run(guard->rank, lost);
+		before = found;
+		found = guard_look(guard);
+		if (found.lost >= 0 && found.lost == before.lost)
+			end_run(guard->rank, found.lost);
+		/* This process may have been stopped, too: looks count, not time. */
+		held_s = found.held >= 0 && found.held == before.held ? held_s + wait_s
+								      : 0;
+		if (held_s > most_s)
+			end_held(guard->rank, found.held, held_s);
 	}
 	guard_leave(guard);
 	return NULL;

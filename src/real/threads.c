@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/wait.h"
 #include "core/watchdog.h"
@@ -23,6 +24,12 @@
  * itself (mpi_start.c) and the program's.  A handler of a signal can do anything, too;
  * those of faults, which MPI libraries install to print a stack, only end the process.
  */
+/* The first thread is still there when it has ended. */
+static int has_ended(int id)
+{
+	return id == getpid() && peers_state("self") == 'Z';
+}
+
 int threads_of_process(int *ids, int max)
 {
 	DIR *directory = opendir("/proc/self/task");
@@ -34,6 +41,8 @@ int threads_of_process(int *ids, int max)
 	while ((entry = readdir(directory))) {
 		int id = atoi(entry->d_name);
 
+		if (id > 0 && has_ended(id))
+			continue;
 		if (id > 0 && n < max)
 			ids[n] = id;
 		n += id > 0;
@@ -160,16 +169,17 @@ void threads_add_new(const struct thread_ids *seen, const char *name)
 
 static int count_of_library(const struct plat *plat)
 {
-	return plat->nworkers + plat->timers.started + plat->progress.started +
-	       plat->disks.nthreads + plat->numas.ncopiers + cuda_thread_count(plat);
+	return vigil_nthreads() + plat->nworkers + plat->timers.started +
+	       plat->progress.started + plat->disks.nthreads + plat->numas.ncopiers +
+	       cuda_thread_count(plat);
 }
 
-/* Before a node is open, the library has none. */
+/* Before a node is open, the library has hardly any. */
 static int count_of_self(void)
 {
 	const struct node *node = plat_self();
 
-	return node ? count_of_library(node->plat) : 0;
+	return node ? count_of_library(node->plat) : vigil_nthreads();
 }
 
 int threads_note_alone(struct thread_ids *seen)
@@ -311,6 +321,6 @@ void threads_look_for_all(struct plat *plat, double *look_s)
 	if (period_s <= 0 || now_s < *look_s || wait_is_any(plat->node))
 		return;
 	*look_s = now_s + period_s;
-	peers_look(plat);
+	vigil_look();
 	look(plat, now_s, 0, 1);
 }

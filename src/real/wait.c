@@ -249,9 +249,13 @@ int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 	int kicks = orr_load(&plat->progress.kicks), advanced = -1;
 	double period_s = watchdog_period_s(plat->node), look_s = 0;
 	struct waiting waiting = {0};
+	int before;
 
 	if (orr_load(&gate->is_open))
 		return 0;
+	/* Others know the gate, which is on this thread's stack: pthread_cancel() acts
+	 * later. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
 	helper_waits(plat);
 	orr_add(&plat->progress.npollers, 1);
 	while (!orr_load(&gate->is_open)) {
@@ -262,5 +266,6 @@ int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 	}
 	orr_add(&plat->progress.npollers, -1);
 	progress_take_over(plat, advanced, orr_load(&plat->progress.kicks) != kicks);
+	pthread_setcancelstate(before, NULL);
 	return 0;
 }

@@ -2,6 +2,9 @@
 /* Copyright (c) 2026 The Orrery authors */
 /* Which hardware threads the environment gives to workers, on a machine of four cores
  * with two each. */
+#include <string.h>
+#include <unistd.h>
+
 #include "claim.h"
 
 int claim_failures;
@@ -120,6 +123,48 @@ static void a_configuration_binds_workers(void)
 	expect_of(&conf, (int[]){0, 2, 4, -1});
 }
 
+/* Does starting with as many cores say this? */
+static int says(long ncores, const char *words)
+{
+	char text[4096] = "", synthetic[32];
+	FILE *said = tmpfile();
+	int before = dup(2);
+
+	CLAIM(said && before >= 0);
+	snprintf(synthetic, sizeof(synthetic), "core:%ld pu:1", ncores);
+	setenv("HWLOC_SYNTHETIC", synthetic, 1);
+	fflush(stderr);
+	dup2(fileno(said), 2);
+	CLAIM_EQ(starpu_init(NULL), 0);
+	starpu_shutdown();
+	fflush(stderr);
+	dup2(before, 2);
+	close(before);
+	setenv("HWLOC_SYNTHETIC", "core:4 pu:2", 1);
+	rewind(said);
+	if (fread(text, 1, sizeof(text) - 1, said) == 0)
+		text[0] = '\0';
+	fclose(said);
+	return strstr(text, words) != NULL;
+}
+
+static void more_cores_than_there_are_are_told(void)
+{
+	static const char words[] = "HWLOC_SYNTHETIC describes a machine of which ";
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (n >= 64)
+		return; /* of workers there may be too many */
+	unsetenv("STARPU_SILENT");
+	CLAIM(says(n + 1, words));
+	CLAIM(!says(n, words));
+	setenv("STARPU_NCPU", "1", 1);
+	CLAIM(!says(n + 1, words));
+	unsetenv("STARPU_NCPU");
+	setenv("STARPU_SILENT", "1", 1);
+	CLAIM(!says(n + 1, words));
+}
+
 int main(void)
 {
 	static const struct claim claims[] = {
@@ -130,10 +175,13 @@ int main(void)
 		{"the thread of communication has a core",
 		 the_thread_of_communication_has_a_core},
 		{"a configuration binds workers", a_configuration_binds_workers},
+		{"more cores than there are are told",
+		 more_cores_than_there_are_are_told},
 		{NULL, NULL},
 	};
 
 	setenv("HWLOC_SYNTHETIC", "core:4 pu:2", 1);
+	setenv("STARPU_SILENT", "1", 1); /* that the machine has fewer */
 	setenv("HWLOC_THISSYSTEM", "1", 1);
 	setenv("STARPU_WORKERS_GETBIND", "0", 1);
 	return claims_run(claims, 0);

@@ -13,7 +13,7 @@ from run import ORRERY, SRC, Suite, configured
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "scripts"))
 from orrery_tool import (calibrate, calibrate_costs, calibrate_job,   # noqa: E402
-                         calibrate_programs, steady)
+                         calibrate_programs, load, steady)
 from orrery_tool.place import Place      # noqa: E402
 from orrery_tool.words import Refusal    # noqa: E402
 
@@ -148,6 +148,43 @@ def states(suite):
                                     {"core_to_core": (1.6e-7,) * 3, "lws wake": (1e-5,) * 3})
     suite.verdict("costs_of_another_state_are_told", "another state" in words and
                   "takes 160 ns from core to core, 26 before" in words, words)
+
+
+def loads(suite):
+    """Others on a machine of two cores, of whose ten seconds we take five."""
+    def play(used_s, stolen_s=0, own_s=5, cores=(0, 1)):
+        spent, own, clock = [(100, 7), (100 + used_s, 7 + stolen_s)], [3, 3 + own_s], [50, 60]
+        with unittest.mock.patch.object(load, "cores_usable", lambda: set(cores)):
+            return load.Load(*(lambda values=values: values.pop(0) if len(values) > 1 else values[0]
+                               for values in (spent, own, clock)))
+    cases = [(name, play(*values)) for name, values in (
+        ("calm", (5.5,)), ("busy", (18,)), ("stolen", (5, 4)), ("unread", (5, 0, 6)))]
+    words = {name: found.words() + found.advice() for name, found in cases}
+    suite.verdict("says_how_busy_it_was", "had 0.05 of 2 cores" in words["calm"]
+                  and "had 1.30 of 2 cores" in words["busy"] and "host of this virtual machine 0.40" in words["stolen"]
+                  and "had 0.00 of 2" in words["unread"], words)
+    suite.verdict("and_what_to_do", [name for name in words if "calibrate again when nobody else uses it" in words[name]]
+                  == ["busy", "stolen"], words)
+    suite.write("stat", "cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 100 20 30 500 60 7 3 40 5 5\ncpu1 1 1 1 1 1 1 1 1 1 1\n")
+    tick = os.sysconf("SC_CLK_TCK")
+    found = load.spent_s({0}, os.path.join(suite.directory, "stat"))
+    suite.verdict("of_the_cores_that_it_may_use", found == (160 / tick, 40 / tick)
+                  and load.spent_s({0}, "/no/where") is None, found)
+    said = []
+    for name, found in cases:
+        load.warn_if_busy(said.append, lambda _: None, found)
+    suite.verdict("a_busy_machine_is_told_before_minutes_are_spent", len(said) == 2 and
+                  "others" not in said[0] and "have 1.30 of 2 cores now" in said[0] and "Ctrl-C" in said[0], said)
+    args = calibrate.calibrate_parser().parse_args([])
+    few = []
+    for cores in ({3}, {3, 5}):
+        with unittest.mock.patch.object(calibrate, "cores_usable", lambda: cores):
+            few.append(calibrate.few_cores(args))
+    suite.verdict("one_core_says_what_it_cannot_measure", "from core to core is not measured" in few[0] and not few[1], few)
+    text = calibrate.Machine(args, REAL).text(load="# Load: much.\n")
+    suite.write("loaded.toml", text)
+    suite.succeeds("a_description_may_say_it", "platform", "--check", "loaded.toml", says="good")
+    suite.verdict("in_its_head", "\n# Load: much.\nabout" in text, text)
 
 
 def judgements(suite):
@@ -384,6 +421,7 @@ def main():
         steep(suite)
         launches(suite)
         states(suite)
+        loads(suite)
         jobs(suite)
         mpirun(suite)
         interrupted(suite, Place(os.path.join(SRC, "scripts")))

@@ -57,10 +57,10 @@ class Flavour:
         self.suite.verdict("%s_status_after_%s" % (self.name, how), status == expected,
                            "expected %d, got %d, %s" % (expected, status, errors))
 
-    def spinning(self):
+    def spinning(self, **env):
         process = subprocess.Popen(self.command("up"), cwd=self.suite.directory,
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                   env=dict(os.environ, ECHO_END="spin"))
+                                   env=dict(os.environ, ECHO_END="spin", **env))
         process.stdout.read(3) # "up" and its end
         return process
 
@@ -143,12 +143,24 @@ def killed(flavour):
     kept = [name for name in others if os.path.exists(name)]
     other.terminate()
     other.wait(WAIT_S)
-    flavour.suite.verdict("simulated_ends_by_SIGKILL_with_all_it_started",
+    flavour.suite.verdict(flavour.name + "_ends_by_SIGKILL_with_all_it_started",
                           not running(flavour.path), "a process is left")
-    flavour.suite.verdict("next_run_removes_the_directory_of_a_killed_one",
+    flavour.suite.verdict(flavour.name + "_next_run_removes_the_directory_of_a_killed_one",
                           left and not any(map(os.path.exists, directories)), directories)
-    flavour.suite.verdict("next_run_keeps_the_directory_of_a_running_one",
+    flavour.suite.verdict(flavour.name + "_next_run_keeps_the_directory_of_a_running_one",
                           others and set(kept) == others, "kept %s of %s" % (kept, others))
+
+
+def sessions(flavour):
+    """What Open MPI's mpirun has in the directory of temporary files goes with it."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        with tempfile.TemporaryDirectory() as top:
+            process = flavour.spinning(TMPDIR=top)
+            began = os.listdir(top)
+            process.send_signal(number)
+            process.wait(WAIT_S)
+            flavour.suite.verdict("no_session_directory_is_left_by_" + signal.Signals(number).name,
+                                  began and not os.listdir(top), "%s, left %s" % (began, os.listdir(top)))
 
 
 def damaged_platforms(suite):
@@ -204,7 +216,10 @@ def simulated(suite):
 
 def real(suite):
     suite.succeeds("cc_builds_a_real_program", "cc", ECHO, "-o", "echo b", says="", times=1)
-    both_flavours(Flavour(suite, "real", "./echo b", ["-n", "2"]))
+    flavour = Flavour(suite, "real", "./echo b", ["-n", "2"])
+    both_flavours(flavour)
+    sessions(flavour)
+    killed(flavour)
     for text in ("0", "-1", "two", "1000000000", "9" * 30):
         suite.refuses("ranks_%s" % text[:10], "run", "-n", text, "./echo b", says=["-n is"])
 

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Orrery authors */
 
 /*
- * A rank is killed at a moment at which the others wait for it in calls of MPI, one for
- * each name, where the launcher lets the others live.
- * usage: meeting CASE, on three ranks.
+ * A rank is killed, or stopped (SIGSTOP), at a moment at which the others wait for it in
+ * calls of MPI, one for each name.
+ * usage: meeting CASE or CASE:stopped or CASE:continued, on three ranks.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -24,16 +24,40 @@
 static const char *moment = "";
 static int rank;
 
+static const char *how = "killed";
+
 static int is_killed(const char *at)
 {
 	return rank == 1 && strcmp(moment, at) == 0;
 }
 
+/* Others look while it is stopped. */
+static void stop(void)
+{
+	pid_t pid = getpid();
+
+	if (strcmp(how, "continued") == 0 && fork() == 0) {
+		sleep(1);
+		kill(pid, SIGCONT);
+		_exit(0);
+	}
+	how = "over";
+	raise(SIGSTOP);
+}
+
+static void meet_fate(const char *at)
+{
+	if (!is_killed(at) || strcmp(how, "over") == 0)
+		return;
+	if (strcmp(how, "killed") == 0)
+		raise(SIGKILL);
+	stop();
+}
+
 /* What the library calls between the calls of MPI in which the ranks meet. */
 int memfd_create(const char *name, unsigned flags)
 {
-	if (is_killed("while_all_meet"))
-		raise(SIGKILL);
+	meet_fate("while_all_meet");
 	return (int)syscall(SYS_memfd_create, name, flags);
 }
 
@@ -42,8 +66,8 @@ void *dlopen(const char *name, int flags)
 	void *(*next)(const char *, int) =
 		(void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
 
-	if (name && strstr(name, "libucp") && is_killed("while_all_meet"))
-		raise(SIGKILL);
+	if (name && strstr(name, "libucp"))
+		meet_fate("while_all_meet");
 	return next(name, flags);
 }
 
@@ -57,6 +81,14 @@ static void *end(void *arg)
 	if (rank == 0)
 		printf("ends well\n");
 	exit(0);
+}
+
+static void *cancel(void *main)
+{
+	sleep(1); /* it waits by then, or it is cancelled before */
+	pthread_cancel((pthread_t)main);
+	pthread_join((pthread_t)main, NULL);
+	return end(NULL);
 }
 
 /* As some programs do that show what they are at in the list of processes. */
@@ -77,19 +109,39 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		return 64;
-	moment = argv[1];
+	moment = strtok(argv[1], ":");
+	how = strtok(NULL, ":");
+	if (!how)
+		how = "killed";
 	MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	if (is_killed("before_it_comes"))
-		raise(SIGKILL);
+	meet_fate("before_it_comes");
 	if (is_killed("not_but_unknown")) {
 		write_over_environment();
 		sleep(4); /* others look meanwhile */
 	}
 	if (starpu_mpi_init_conf(NULL, NULL, 0, MPI_COMM_WORLD, NULL) != 0)
 		return 77;
-	if (is_killed("while_others_wait_in_mpi"))
-		raise(SIGKILL);
+	meet_fate("while_others_wait_in_mpi");
+	if (is_killed("ends_its_threads"))
+		pthread_exit(NULL);
+	if (is_killed("is_cancelled_in_a_wait")) {
+		pthread_create(&thread, NULL, cancel, (void *)pthread_self());
+		starpu_mpi_barrier(MPI_COMM_WORLD);
+		pthread_testcancel();
+		return 1;
+	}
+	if (strcmp(moment, "is_cancelled_in_a_wait") == 0) {
+		sleep(2); /* the other waits meanwhile */
+		starpu_mpi_barrier(MPI_COMM_WORLD);
+	}
+	if (strcmp(moment, "between_lives") == 0) {
+		starpu_mpi_shutdown();
+		meet_fate("between_lives");
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (starpu_mpi_init_conf(NULL, NULL, 0, MPI_COMM_WORLD, NULL) != 0)
+			return 77;
+	}
 	if (!is_killed("by_another_thread"))
 		end(NULL);
 	/* The process has not ended with its first thread. */

@@ -8,6 +8,7 @@
  * Another process holds the lock and half of the file.  It writes the rest, and lets the
  * lock go, once so many signals have come to who waits.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -158,9 +159,14 @@ static void readers_wait(const char *path)
 static void writers_wait(const char *path, const char *lock_path)
 {
 	pid_t pid = start(lock_path, "", 1);
-	int fd = model_merge_lock(path);
+	int fd = model_merge_lock(path, 0, 0), kept;
 
 	expect(end(pid) && fd >= 0, "who writes a model waits for others that do");
+	kept = model_merge_lock(path, 0.01, 0);
+	expect(kept == -EBUSY, "but not for who never unlocks it");
+	model_merge_unlock(fd);
+	fd = model_merge_lock(path, 0.01, 0);
+	expect(fd >= 0, "who unlocks it lets the next one write");
 	model_merge_unlock(fd);
 }
 

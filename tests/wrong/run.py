@@ -558,6 +558,24 @@ def lost_at(moment, *words, **env):
                 env=dict(SOON, OMPI_MCA_orte_enable_recovery="1", **env))
 
 
+def held_at(moment, words, **env):
+    """Its launcher does not mind."""
+    return Case(moment + ":stopped", [r"\[rank [02]\] " + words], where=REAL, status="is not 0", nranks=3,
+                program="../real/meeting", hushes=("ends well",), env=dict(SOON, **env),
+                claim=" ".join(["stopped", moment.replace("_", " "), *env.values()]))
+
+
+def goes_on_at(moment, **env):
+    return Case(moment + ":continued", ["(?m)^ends well"], where=REAL, status=ENDS, nranks=3, program="../real/meeting",
+                hushes=(CRASH, "is needed", "the run ends"), env=dict(SOON, **env),
+                claim=" ".join(["stopped for a while", moment.replace("_", " "), *env.values()]))
+
+
+MOMENTS = [("before_it_comes", {}), ("while_all_meet", {"ORRERY_TRANSPORT": "mpi"}),
+           ("while_all_meet", {"ORRERY_TRANSPORT": "ucx"}), ("while_others_wait_in_mpi", {}),
+           ("while_others_wait_in_mpi", {"ORRERY_MPI_EXPLICIT": "1"}),
+           ("while_others_wait_in_mpi", {"STARPU_MPI_DRIVER_CALL_FREQUENCY": "1"}), ("between_lives", {})]
+STOPPED = r".*rank 1 (is needed and )?has been stopped for \S+ s \(SIGSTOP, .*the run ends"
 NEEDED = r"starpu_mpi_init: rank 1 is needed, and its process has ended before all ranks had met: .*the run ends"
 STARTS = [
     # A rank is killed, which only its launcher knows.
@@ -565,6 +583,15 @@ STARTS = [
     *(lost_at("while_all_meet", NEEDED, ORRERY_TRANSPORT=name) for name in ("mpi", "ucx")),
     lost_at("while_others_wait_in_mpi", r"the program has waited in a call of MPI for \S+ s, and the process of rank 1 "
             r"has ended before starpu_mpi_shutdown\(\)"),
+    lost_at("between_lives", r"the program has waited in a call of MPI for \S+ s, and the process of rank 1 has ended "
+            r"before all were in MPI_Finalize\(\)"),
+    Case("ends_its_threads", [r"\[rank 1\] nothing can happen any more: all threads of the program have ended \(pthread_exit"
+                              r"\(\), .*the run ends"], where=REAL, status="is not 0", nranks=3, program="../real/meeting",
+         hushes=("ends well",), env=dict(SOON), claim="a rank that has no thread left ends the run"),
+    Case("is_cancelled_in_a_wait", ["(?m)^ends well"], where=REAL, status=ENDS, nranks=3, program="../real/meeting",
+         hushes=(CRASH, "the run ends"), env=dict(SOON), claim="a main that is cancelled waits to the end"),
+    *(held_at(moment, STOPPED, **env) for moment, env in MOMENTS),
+    *(goes_on_at(moment, **env) for moment, env in MOMENTS),
     *(lost(who, **env) for who in ("a_slave", "the_master") for env in ({}, {"ORRERY_TRANSPORT": "ucx"})),
     Case("by_another_thread", ["(?m)^ends well"], where=REAL, status=ENDS, program="../real/meeting", nranks=3, env=SOON,
          hushes=(CRASH, r"\[orrery\]\[rank"), claim="a rank goes on when its main has ended by pthread_exit()"),

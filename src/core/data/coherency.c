@@ -247,6 +247,7 @@ static void start_transfer(struct copy_state *from, struct copy_state *to,
 	if (share(from, to, purpose))
 		return;
 	transfer = new_transfer(datum->node);
+	event_unname(&datum->node->events, &transfer->copy, EVENT_NAMES_COPY);
 	transfer->copy = (struct plat_copy){.from = from->memory,
 					    .to = to->memory,
 					    .bytes = data_moved_bytes(datum),

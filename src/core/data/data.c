@@ -228,7 +228,7 @@ static starpu_data_handle_t register_bare(struct node *node, int home,
 	int pool = pool_index(bytes);
 	starpu_data_handle_t handle = new_state(node, pool, bytes);
 
-	event_begins(&node->events, handle);
+	event_unname(&node->events, handle, EVENT_NAMES_OTHER);
 	*handle = (struct _starpu_data_state){.ops = ops,
 					      .tag = -1,
 					      .owner = -1,

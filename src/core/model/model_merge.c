@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#define _GNU_SOURCE
 #include "core/model/model_merge.h"
 
 #include <errno.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -17,6 +20,8 @@
 
 /* Files have seven digits of a sum. */
 #define SAME 1e-6
+
+enum { NAP_NS = 1000000 };
 
 /* ---- files ------------------------------------------------------------ */
 
@@ -39,25 +44,78 @@ int model_version_is(const struct model_version *a, const struct model_version *
 	       a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
 }
 
+/* The process that has the lock, as the system says; 0: it does not. */
+static long holder_of(int fd)
+{
+	char line[256], *at;
+	FILE *file = fopen("/proc/locks", "r");
+	struct stat status;
+	unsigned long long inode;
+	long pid = 0, found = 0;
+
+	while (file && fstat(fd, &status) == 0 && !found &&
+	       fgets(line, sizeof(line), file)) {
+		at = strstr(line, "FLOCK");
+		if (at && !strstr(line, "->") &&
+		    sscanf(at, "FLOCK %*s %*s %ld %*x:%*x:%llu", &pid, &inode) == 2 &&
+		    inode == status.st_ino)
+			found = pid;
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* Not by what the simulation has in place of the C library's pauses. */
+static void nap(void)
+{
+	struct timespec pause = {.tv_nsec = NAP_NS};
+
+	syscall(SYS_nanosleep, &pause, NULL);
+}
+
+/* Who has it needs milliseconds, and may be stopped (SIGSTOP) or on a machine that is
+ * gone: what is measured is worth no run. */
+static int take(int fd, const char *name, double limit_s, int rank)
+{
+	double waited_s = 0;
+
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EINTR && errno != EWOULDBLOCK)
+			return -1;
+		if (limit_s > 0 && waited_s > limit_s) {
+			orr_complain(
+				rank,
+				"%s has been locked for %.3g s by process %ld, which "
+				"is stopped or stands still: models are written "
+				"without it, and what others measure at this time "
+				"may be missing; end that process",
+				name, waited_s, holder_of(fd));
+			return -EBUSY;
+		}
+		nap();
+		waited_s += 1e-9 * NAP_NS;
+	}
+	return 0;
+}
+
 /* Files are replaced, so that a lock on one of them would be on what it was.  StarPU
  * lists all that is beside them: it is above. */
-int model_merge_lock(const char *path)
+int model_merge_lock(const char *path, double limit_s, int rank)
 {
 	const char *slash = strrchr(path, '/');
 	size_t length = slash ? (size_t)(slash - path) + 1 : 0;
 	char *name = orr_alloc(length + sizeof "../.lock");
-	int fd;
+	int fd, ret;
 
 	memcpy(name, path, length);
 	memcpy(name + length, "../.lock", sizeof "../.lock");
 	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	ret = fd >= 0 ? take(fd, name, limit_s, rank) : fd;
 	free(name);
-	while (fd >= 0 && flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR) {
-			close(fd);
-			return -1;
-		}
-	return fd;
+	if (fd >= 0 && ret < 0)
+		close(fd);
+	return ret < 0 ? ret : fd;
 }
 
 void model_merge_unlock(int lock)

@@ -24,9 +24,10 @@ int model_version_is(const struct model_version *a, const struct model_version *
 /*
  * Nobody else of this library adds to the files of this directory until it is unlocked.
  * Returns what model_merge_unlock() takes; -1: the file system has no locks, and of
- * several writers at one moment one may win.
+ * several writers at one moment one may win; -EBUSY: somebody keeps it for limit_s (0:
+ * for ever), which has been told.
  */
-int model_merge_lock(const char *path);
+int model_merge_lock(const char *path, double limit_s, int rank);
 void model_merge_unlock(int lock);
 
 /* data is what its file has. */

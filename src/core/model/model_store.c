@@ -15,6 +15,9 @@
 #define CODELETS     "codelets/45/"
 #define OLD_CODELETS "codelets/44/"
 
+/* Of the watchdog, until who has the files locked counts as standing still. */
+enum { LOCK_LIMITS = 6 };
+
 enum { PATH_BYTES = SAMPLING_PATH_BYTES, HOST_BYTES = 512, MAX_HOSTS = 2 };
 
 struct model_store {
@@ -23,6 +26,7 @@ struct model_store {
 	struct model_file *files;
 	struct table states; /* by the address of their node: lists of them */
 	int told;            /* that measurements cannot be saved */
+	int gave_up;         /* atomic: somebody keeps them locked */
 	int nplaces;         /* made for measurements since the files were read; atomic */
 };
 
@@ -214,11 +218,26 @@ static void save_samples(struct node *node, const struct model_data *data)
 		}
 }
 
+/* Once is enough to wait for who stands still. */
+static int lock_files(struct node *node, const char *path)
+{
+	struct model_store *store = node->settings->models;
+	double limit_s = LOCK_LIMITS * store->knobs->watchdog_s;
+	int lock;
+
+	if (orr_load(&store->gave_up))
+		return -1;
+	lock = model_merge_lock(path, limit_s, node->rank);
+	if (lock == -EBUSY)
+		orr_store(&store->gave_up, 1);
+	return lock;
+}
+
 /* Others that measure under this name, as ranks of this host, may have written it. */
 static int merge_and_write(struct node *node, struct model_file *file, const char *path)
 {
 	const struct knobs *knobs = node_knobs(node);
-	int lock = model_merge_lock(path), status = 0;
+	int lock = lock_files(node, path), status = 0;
 	struct model_version version = model_version_of(path), none = {0};
 	struct model_data theirs = {0};
 

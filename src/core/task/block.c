@@ -60,7 +60,7 @@ struct starpu_task *task_create(struct node *node)
 	if (next) /* Another core wrote to it last, as a rule: it comes meanwhile. */
 		job_expect_block(&next->half.job);
 	orr_unlock(&node->pool_lock);
-	event_begins(&node->events, &block->half.job);
+	event_unname(&node->events, &block->half.job, EVENT_NAMES_OTHER);
 	make(node, block);
 	return &block->task;
 }

@@ -104,7 +104,6 @@ struct starpu_task *fold_create(struct node *node, const struct starpu_codelet *
 	job->task = NULL; /* as in job_new() */
 	job->is_folded = 0;
 	orr_unlock(&node->pool_lock);
-	event_begins(&node->events, job);
 	*whole = fresh;
 	whole->task.destroy = 1;
 	job_init(job, node, ops, room_of(job), shapes[block].nroom);

@@ -11,6 +11,7 @@
 void job_init_common(struct job *job, struct node *node, const struct job_ops *ops,
 		     struct access *room, unsigned nroom)
 {
+	event_unname(&node->events, job, EVENT_NAMES_OTHER);
 	memset(job, 0, JOB_COMMON_BYTES);
 	job->node = node;
 	job->ops = ops;
@@ -52,7 +53,6 @@ struct job *job_new(struct node *node, const struct job_ops *ops, unsigned nacce
 	job = &roomy->job;
 	job->task = NULL; /* Who walks over the pool sees no task before there is one. */
 	orr_unlock(&node->pool_lock);
-	event_begins(&node->events, job);
 	job_init(job, node, ops, roomy->room, JOB_INLINE_ACCESSES);
 	job_reserve(job, naccesses);
 	return job;
