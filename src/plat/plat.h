@@ -183,6 +183,9 @@ struct plat_machine {
 	int kernels_wait;
 	struct plat_costs costs;
 	char hostname[128];
+	/* Whose clock plat_now_s() reads: nodes that name the same one may compare dates;
+	 * "": all nodes of the run do. */
+	char clock[128];
 	struct plat_devices devices[STARPU_NARCH]; /* by enum starpu_worker_archtype */
 	struct plat_gpu_kernels *gpu_kernels;      /* NULL: nothing is said of them */
 	/* Numbered after those of the devices. */
