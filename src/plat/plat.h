@@ -295,6 +295,8 @@ void plat_gate_open(struct plat *plat, struct plat_gate *gate);
 void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg);
 void plat_poll_kick(struct plat *plat);
 
+/* Does the system tell of the process of a rank of the net?  0: it runs elsewhere. */
+int plat_sees(struct plat *plat, int rank);
 /* Does the system say that a rank of the net was stopped by a signal, and not by a
  * debugger?  0 also when it cannot say, for a rank elsewhere for instance. */
 int plat_is_stopped(struct plat *plat, int rank);

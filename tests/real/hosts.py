@@ -152,14 +152,29 @@ def fate(act, until, **env):
     return re.search(until, said), said
 
 
+def kill_quietly():
+    """As srun does, unless it is told otherwise."""
+    return verdict("a_rank_that_is_killed_elsewhere_may_have_ended", *fate(
+        lambda pid: reach(1, "--pid", "--mount", "kill", "-KILL", pid),
+        r"rank 1 has not answered for .* being on another machine, has ended",
+        OMPI_MCA_orte_enable_recovery="1"))
+
+
 def kill():
     return verdict("a_rank_that_is_killed_elsewhere_is_named", *fate(
         lambda pid: reach(1, "--pid", "--mount", "kill", "-KILL", pid), r"rank 1 .*on signal 9"))
 
 
+def cut():
+    return verdict("a_network_that_fails_may_have_failed", *fate(
+        lambda _: reach(1, "--net", "ip", "link", "set", "eth0", "down"),
+        r"rank 1 has not answered for .* network to it has failed"))
+
+
 SCENES = {
     "programs": (["--same-names"], programs), "traces": (["--same-names"], traces),
     "named_traces": ([], named_traces), "settings": ([], settings), "kill": ([], kill),
+    "kill_quietly": ([], kill_quietly), "cut": ([], cut),
 }
 
 
