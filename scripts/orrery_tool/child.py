@@ -14,7 +14,7 @@ import threading
 import time
 
 from orrery_tool.memory import Guard
-from orrery_tool.processes import send, started_by
+from orrery_tool.processes import is_rank, send, started_by
 from orrery_tool.speech import signal_name
 from orrery_tool.words import Refusal, write_text
 
@@ -66,9 +66,9 @@ class Ranks:
     """Those of mpirun that run here.  It passes a signal on to them only after
     odls_base_sigkill_timeout, and not at all when Ctrl-C and we have both told it."""
 
-    def __init__(self, process):
+    def __init__(self, pids):
         self.ends = {} # pid: what can be read once it has ended
-        for pid in started_by(process.pid):
+        for pid in pids:
             try:
                 self.ends[pid] = os.pidfd_open(pid)
             except (AttributeError, OSError):
@@ -94,12 +94,15 @@ class Ranks:
 
 class Child:
     """The program, which ends when we do, and whom we end when we are told to.  With nranks it is
-    mpirun, which starts as many, perhaps elsewhere.  A wrapper such as gdb gets Ctrl-C from the
-    terminal, and goes on.  A guard ends what has too much memory."""
+    mpirun, which starts as many; with has_hosts perhaps elsewhere, by agents that it starts here
+    and that end at once.  A wrapper such as gdb gets Ctrl-C from the terminal, and goes on.  A guard
+    ends what has too much memory."""
 
-    def __init__(self, command, env, speech, nranks=0, is_wrapped=False, guard=None):
+    def __init__(self, command, env, speech, nranks=0, is_wrapped=False, guard=None,
+                 has_hosts=False):
         self.received, self.received_s = None, None
         self.nranks, self.ranks = nranks, None
+        self.has_hosts, self.seen = has_hosts, set()
         self.guard, self.why = guard, ""
         self.speech = speech
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
@@ -154,11 +157,19 @@ class Child:
             return
         signal.alarm(GRACE_S)
         if self.nranks and not self.ranks:
-            self.ranks = Ranks(self.process)
+            self.ranks = Ranks(self.find_ranks())
             threading.Thread(target=self.hurry, args=(number,), daemon=True).start()
         if self.ranks:
             self.ranks.tell(number)
         self.process.send_signal(number)
+
+    def find_ranks(self):
+        """Those that mpirun has started here: whether each still runs."""
+        found = started_by(self.process.pid)
+        if not self.has_hosts:
+            return found
+        self.seen.update(pid for pid in found if pid not in self.seen and is_rank(pid))
+        return {pid: found[pid] for pid in found if pid in self.seen}
 
     def hurry(self, number):
         """Told again, mpirun ends; alone it would wait for ranks that have ended."""
@@ -192,7 +203,7 @@ class Child:
                 return await_process(self.process, look_s) if self.nranks else self.process.wait()
             except subprocess.TimeoutExpired:
                 look_s = min(2 * look_s, LOOK_S[1])
-            ranks = started_by(self.process.pid)
+            ranks = self.find_ranks()
             nseen = max(nseen, len(ranks))
             if nseen < self.nranks or any(ranks.values()): # Some may be elsewhere.
                 patience = Patience()
@@ -250,20 +261,26 @@ def make_room(directory):
               % (directory, error.filename, error.strerror), file=sys.stderr, flush=True)
 
 
-def launch(command, args, env, speech):
+def tell_wishes(args, env):
+    """What the library does for options, by its variables."""
     if args.progress:
         env["ORRERY_PROGRESS"] = "1"
     if args.trace and args.trace.endswith(".csv"):
         env["ORRERY_TRACE"] = os.path.abspath(args.trace)
     elif args.trace:
         env["ORRERY_EVENTS"] = os.path.abspath(args.trace)
+
+
+def launch(command, args, env, speech):
+    """With an environment that tell_wishes() has seen."""
     if args.show:
         print(shlex.join(command))
         return 0
     if "ORRERY_EVENTS" in env and args.trace:
         make_room(env["ORRERY_EVENTS"])
     guard = Guard(args.memory) if args.sim else None
-    status = Child(command, env, speech, 0 if args.sim else args.n, bool(args.wrapper), guard).wait()
+    status = Child(command, env, speech, 0 if args.sim else args.n, bool(args.wrapper), guard,
+                   bool(args.hostfile)).wait()
     if args.comm_matrix and status == 0:
         write_matrix(args.comm_matrix, args.n, speech.matrix)
     return status

@@ -4,6 +4,8 @@
 import glob
 import os
 
+LAUNCHERS = b"OMPI_COMM_WORLD_RANK"
+
 
 def stats_of_children(parent):
     """Paths, among them those of a process's children: a look at all processes takes milliseconds of
@@ -31,6 +33,18 @@ def started_by(parent):
         except OSError:
             pass # it has ended
     return found
+
+
+def is_rank(pid):
+    """Has a launcher told it which rank it is?  Its agents for other hosts (ssh, srun) it has not; nor
+    is anything known where it inherits that from whoever started us."""
+    if LAUNCHERS in os.environb:
+        return False
+    try:
+        with open("/proc/%d/environ" % pid, "rb") as f:
+            return any(entry.startswith(LAUNCHERS + b"=") for entry in f.read().split(b"\0"))
+    except OSError:
+        return False # it has ended, or is another's
 
 
 def send(pid, number):

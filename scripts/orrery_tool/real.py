@@ -8,7 +8,7 @@ import shutil
 import tempfile
 
 from orrery_tool.app import environment
-from orrery_tool.child import launch
+from orrery_tool.child import launch, tell_wishes
 from orrery_tool.mapping import has_rules, map_of_run
 from orrery_tool.platform import hostfile_lines
 from orrery_tool.private import PrivateDirectory
@@ -47,11 +47,14 @@ def placement(place, args, directory):
         words += ["--oversubscribe", "--bind-to", "none"]
     else: # each rank gets its share of the cores
         words += ["--map-by", "slot:PE=%d" % (physical_cores() // args.n), "--bind-to", "core"]
-    if args.hostfile:
-        words += [word for name in sorted(os.environ)
-                  if re.match(r"STARPU_|ORRERY_|UCX_|OMP_|OPENBLAS_", name)
-                  for word in ("-x", name)]
     return words
+
+
+def passed_on(env):
+    """mpirun's options that give other hosts what decides of this environment."""
+    return [word for name in sorted(env)
+            if re.match(r"STARPU_|ORRERY_|UCX_|OMP_|OPENBLAS_|MKL_|LD_LIBRARY_PATH$", name)
+            for word in ("-x", name)]
 
 
 def start(place, args, app, command, directory):
@@ -59,6 +62,9 @@ def start(place, args, app, command, directory):
     speech = speech_of(args, MpirunSpeech)
     if args.transport:
         env["ORRERY_TRANSPORT"] = args.transport
+    tell_wishes(args, env)
+    if args.hostfile:
+        command += passed_on(env)
     # A rank that writes its last records has more time than the second that is usual.
     # Two such times pass whenever a rank has been ended by a signal.
     if args.trace:

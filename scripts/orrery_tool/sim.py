@@ -5,7 +5,7 @@ import os
 import sys
 
 from orrery_tool.app import App, environment, preload
-from orrery_tool.child import launch
+from orrery_tool.child import launch, tell_wishes
 from orrery_tool.limits import check_maps, check_resources, choose_tmpdir
 from orrery_tool.mapping import has_rules, map_of_run
 from orrery_tool.platform import choose_hosts
@@ -33,6 +33,7 @@ def simulation_environment(place, args, app, smpi, libraries):
         env["ORRERY_TRANSPORT"] = args.transport
     if args.execute:
         env["ORRERY_EXECUTE"] = "1"
+    tell_wishes(args, env)
     return env
 
 

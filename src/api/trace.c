@@ -102,13 +102,17 @@ static void wish_for_records(struct node *node, struct records_wish *wish)
 	if (!*wish->directory)
 		return;
 	wish->life = ++node->lasting->nrecorded;
-	/* One process simulates all nodes, and equal runs have files of equal names. */
+	/* One process simulates all nodes, and equal runs have files of equal names.  On
+	 * real machines hosts may have one name, and processes of several one number:
+	 * what the launcher says of the rank tells them apart. */
 	if (is_ours && node->machine->takes_turns)
 		snprintf(seat, sizeof(seat), "%.60s-%lu", node->machine->hostname,
 			 (unsigned long)plat_seat());
 	else
 		snprintf(seat, sizeof(seat), "%.60s-%ld-%lu", node->machine->hostname,
-			 (long)getpid(), (unsigned long)plat_seat());
+			 (long)getpid(),
+			 plat_is_simulated() ? (unsigned long)plat_seat()
+					     : (unsigned long)node->rank);
 	if (is_ours)
 		name_after_rank(&wish->name, seat);
 	else
@@ -146,6 +150,8 @@ static void tell_settings(struct node *node)
 		return;
 	if (node->policy && node->policy->policy_name)
 		tell_setting(node, "scheduler", node->policy->policy_name);
+	if (*node->machine->clock)
+		tell_setting(node, "clock", node->machine->clock);
 	snprintf(cores, sizeof(cores), "%d",
 		 node->machine->devices[STARPU_CPU_WORKER].count);
 	tell_setting(node, "cores", cores);

@@ -115,8 +115,12 @@ static void say_silent(struct mpi *mpi, double now_s)
 		orr_complain(
 			mpi->rank,
 			"rank %d has not answered for %.3g s: it is stopped (SIGSTOP, "
-			"a debugger), or busy inside a call of MPI%s",
+			"a debugger), or busy inside a call of MPI%s%s",
 			peer, now_s - state->asked_s,
+			plat_sees(mpi->node->plat, peer)
+				? ""
+				: ", or, being on another machine, has ended, or that "
+				  "machine or the network to it has failed",
 			node_knobs(mpi->node)->mpi_explicit
 				? ", or its threads wait for something else than "
 				  "messages, which nobody moves then "

@@ -183,6 +183,9 @@ struct plat_machine {
 	int kernels_wait;
 	struct plat_costs costs;
 	char hostname[128];
+	/* Whose clock plat_now_s() reads: nodes that name the same one may compare dates;
+	 * "": all nodes of the run do. */
+	char clock[128];
 	struct plat_devices devices[STARPU_NARCH]; /* by enum starpu_worker_archtype */
 	struct plat_gpu_kernels *gpu_kernels;      /* NULL: nothing is said of them */
 	/* Numbered after those of the devices. */
@@ -292,6 +295,8 @@ void plat_gate_open(struct plat *plat, struct plat_gate *gate);
 void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg);
 void plat_poll_kick(struct plat *plat);
 
+/* Does the system tell of the process of a rank of the net?  0: it runs elsewhere. */
+int plat_sees(struct plat *plat, int rank);
 /* Does the system say that a rank of the net was stopped by a signal, and not by a
  * debugger?  0 also when it cannot say, for a rank elsewhere for instance. */
 int plat_is_stopped(struct plat *plat, int rank);

@@ -146,6 +146,11 @@ static const struct peer *find(const struct peers *peers, int rank)
 	return NULL;
 }
 
+int plat_sees(struct plat *plat, int rank)
+{
+	return find(__atomic_load_n(&plat->peers, __ATOMIC_ACQUIRE), rank) != NULL;
+}
+
 int plat_has_ended(struct plat *plat, int rank)
 {
 	const struct peers *peers = __atomic_load_n(&plat->peers, __ATOMIC_ACQUIRE);

@@ -309,6 +309,9 @@ void leave_watch(void);
 void leave_watch_faults(int is_wanted);
 /* The rank that its launcher gave it; 0 when it was started without one. */
 int peers_own_rank(void);
+
+/* See clock of struct plat_machine. */
+void real_clock_name(char *name, size_t bytes);
 /* Ranks of this machine tell each other who they are.  Collective. */
 void peers_meet(struct plat *plat, const struct net_config *config);
 void peers_forget(struct plat *plat);

@@ -182,6 +182,16 @@ run = child.Child([sys.executable, "-c", sys.argv[1]], None, speech.MpirunSpeech
 sys.exit(run.wait())
 """
 
+# As many agents as ranks, which are elsewhere; and one of each here.  The last waits for its end.
+AGENTS = """
+import os, time
+for told in (%s):
+    if os.fork() == 0:
+        os.execvpe("sleep", ["sleep", "0.5"], dict(os.environ, **told))
+time.sleep(5)
+"""
+ENDS = HANGS.replace("), 2)", "), 2, has_hosts=True)")
+
 
 # Three ranks that end in turn, mpirun after them.  Half a second after the start 100 s are over:
 # as when all have been stopped.
@@ -205,7 +215,7 @@ child.time = Clock()
 run = child.Child([sys.executable, "-c", sys.argv[1]], None, speech.MpirunSpeech(), 3)
 ranks = None
 while sys.argv[2:] and (not ranks or len(ranks.ends) < 3):
-    ranks = child.Ranks(run.process)
+    ranks = child.Ranks(run.find_ranks())
 sys.exit(run.wait() if not ranks or ranks.wait(10) else "ranks are left")
 """
 
@@ -256,6 +266,13 @@ def hanging(suite):
     suite.verdict("an_mpirun_that_hangs_is_killed", out.returncode == ABORTED and
                   "[rank 1] the program was ended by signal 6" in out.stderr and
                   "mpirun has not within 1 s; it was killed" in out.stderr, out)
+
+
+    rank = {"OMPI_COMM_WORLD_RANK": "0"}
+    for claim, told in (("agents_are_no_ranks", ({}, {})), ("a_rank_here_is_not_all", ({}, rank)),
+                        ("an_agent_and_all_ranks", ({}, rank, rank))):
+        out = child(ENDS, AGENTS % ", ".join(map(repr, told)))
+        suite.verdict(claim, (out.returncode == 0 and not out.stderr) == (len(told) == 2), out)
 
 
 def summary(suite):

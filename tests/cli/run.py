@@ -131,6 +131,12 @@ def real(suite):
                   "./hello", says=["--transport flows belongs to the simulation", "--sim"])
     suite.succeeds("transport_reaches_the_ranks", "run", "-n", "1", "--transport", "ucx",
                    "./hello", says="transport ucx")
+    # Nothing else of the environment gets there.
+    status, said = suite.orrery("run", "--show", "-n", "2", "--hostfile", suite.write("hosts", "a\nb\n"),
+                                "--transport", "ucx", "--progress", "--trace", "events", "./hello")
+    suite.verdict("options_reach_other_hosts", status == 0 and all(
+        " -x " + name in said for name in ("ORRERY_TRANSPORT", "ORRERY_PROGRESS", "ORRERY_EVENTS",
+                                           "OPENBLAS_NUM_THREADS")), said)
     suite.refuses("missing_hostfile", "run", "-n", "1", "--hostfile", "nothing", "./hello",
                   says=["host file nothing does not exist"])
     suite.refuses("hostfile_that_is_a_directory", "run", "-n", "1", "--hostfile", ".", "./hello",
