@@ -178,7 +178,7 @@ const char *engine_suspicion(struct mpi *mpi, char *text, size_t bytes)
 		"rank %d expects; all ranks must insert the tasks that concern them, in "
 		"one order for each datum%s",
 		(long long)suspect->tag, suspect->sent, suspect->peer, mpi->rank,
-		suspect->received, suspect->what, mpi->rank, insert_word_of_threads(mpi));
+		suspect->received, suspect->what, mpi->rank, insert_more_words(mpi));
 	return text;
 }
 
@@ -186,7 +186,7 @@ const char *engine_suspicion(struct mpi *mpi, char *text, size_t bytes)
 static void accept_message(struct request *request, const struct wire_head *head)
 {
 	struct payload *payload = &request->payload;
-	char text[128], suspicion[700];
+	char text[128], suspicion[1000];
 	const char *more;
 
 	compare_ordinals(request, head);

@@ -657,7 +657,7 @@ int ft_wait(struct ft_template *template, int nahead)
 void ft_lose(struct mpi *mpi)
 {
 	orr_lock(&mpi->ft->lock);
-	mpi->ft->is_lost = 1;
+	mpi->ft->nlost_here++;
 	orr_unlock(&mpi->ft->lock);
 }
 
@@ -665,16 +665,16 @@ int ft_is_lost(struct mpi *mpi)
 {
 	struct ft *ft = mpi->ft;
 	double now_s = plat_now_s(mpi->node->plat) - mpi->node->start_s;
-	int is_lost;
+	int n;
 
 	orr_lock(&ft->lock);
 	while (ft->nlost < ft->nlosses && ft->lose_s[ft->nlost] <= now_s) {
 		ft->nlost++;
-		ft->is_lost = 1;
+		ft->nlost_here++;
 	}
-	is_lost = ft->is_lost;
+	n = ft->nlost_here;
 	orr_unlock(&ft->lock);
-	return is_lost;
+	return n;
 }
 
 static int by_date(const void *a, const void *b)

@@ -99,7 +99,7 @@ struct ft {
 	struct list templates;
 	int64_t ntrees;
 	int is_off;
-	int is_lost;    /* this rank */
+	int nlost_here; /* losses of this rank that were not restored */
 	double *lose_s; /* when it will be, from ORRERY_MPI_LOSE; in order */
 	int nlosses, nlost;
 };

@@ -26,6 +26,7 @@ struct restore {
 	char *gone;         /* by rank: what it had of the checkpoint is lost */
 	struct ft_map *map; /* of ranks from now on */
 	int64_t number;
+	int nlosses;                    /* of this rank, that it has told the others of */
 	starpu_data_handle_t *received; /* variables of this rank */
 	int nreceived;
 };
@@ -163,6 +164,7 @@ static int meet(struct restore *restore)
 	struct wish *all;
 	int is_wrong = check_losses(restore), ret;
 
+	restore->nlosses = (int)own.lost;
 	own.losses = is_wrong ? UINT64_MAX : hash_losses(restore->loss);
 	all = orr_alloc((size_t)mpi->size * sizeof(*all));
 	ret = assembly_hear(mpi, &own, all, sizeof(own), WHAT);
@@ -494,7 +496,7 @@ static void replace_in_all(struct restore *restore)
 				map_after(other, loss));
 	}
 	if (is_among(loss->lost, loss->n, restore->mpi->rank))
-		ft->is_lost = 0;
+		ft->nlost_here -= restore->nlosses;
 	orr_unlock(&ft->lock);
 }
 

@@ -219,6 +219,8 @@ static int place(const struct insert *insert, int policy)
 
 	switch (executor) {
 	case PLAN_CONFLICT:
+		if (policy_counts_bytes(insert->mpi, policy))
+			insert_note_sizes(insert->mpi, task);
 		return policy_select(insert->mpi, policy, insert->comm, task->data,
 				     task->ndata);
 	case PLAN_UNOWNED:

@@ -42,10 +42,20 @@ struct insertion {
 	 * written and concern this rank (atomic), and the last such task. */
 	int nowed;
 	char owing[48];
+	/* A task was placed by sizes that ranks may not agree on: what to say, or NULL;
+	 * atomic. */
+	char *guess;
 };
 
-/* To be added to what is said of different graphs; "": one thread inserts. */
-const char *insert_word_of_threads(struct mpi *mpi);
+/* To be added to what is said of different graphs: what may have made them differ, of
+ * what happened here; or "". */
+const char *insert_more_words(struct mpi *mpi);
+/* The task's data have several owners, and the one with most bytes executes it. */
+
+struct exchange;
+
+/* The data of the task have several owners, and the sizes decided which one executes. */
+void insert_note_sizes(struct mpi *mpi, const struct exchange *task);
 
 /* The data of a task that is not described by an argument list. */
 struct exchange {

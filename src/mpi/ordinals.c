@@ -54,4 +54,5 @@ void insertion_free(struct mpi *mpi)
 	while ((ordinals = table_next(&mpi->insertion.ordinals, &cursor)))
 		free(ordinals);
 	table_free(&mpi->insertion.ordinals);
+	free(mpi->insertion.guess);
 }

@@ -83,6 +83,13 @@ int policy_most_data(struct starpu_data_descr *data, int ndata)
 	return best;
 }
 
+int policy_counts_bytes(const struct mpi *mpi, int policy)
+{
+	if (policy == POLICY_CURRENT)
+		policy = mpi->lasting->policies.current;
+	return policy == POLICY_MOST_R_DATA;
+}
+
 int policy_select(struct mpi *mpi, int policy, int comm, struct starpu_data_descr *data,
 		  int ndata)
 {

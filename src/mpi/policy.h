@@ -30,6 +30,8 @@ void policies_end(struct policies *policies);
 /* The rank in comm that policy chooses; ends the program when it is none. */
 int policy_select(struct mpi *mpi, int policy, int comm, struct starpu_data_descr *data,
 		  int ndata);
+/* Does it choose by sizes? */
+int policy_counts_bytes(const struct mpi *mpi, int policy);
 /* The new number, or -ENOSPC. */
 int policy_add(struct policies *policies, policy_chooser func);
 /* 1 when it may be used. */

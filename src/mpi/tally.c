@@ -132,19 +132,19 @@ static void await_all(struct mpi *mpi)
 
 /* ---- the judgement --------------------------------------------------- */
 
-static void complain_lost(int rank, const struct tally_sum *sum)
+static void complain_lost(struct mpi *mpi, const struct tally_sum *sum)
 {
 	orr_complain(
-		rank,
+		mpi->rank,
 		"starpu_mpi_shutdown: rank %d has inserted %llu tasks, and all ranks "
 		"together have executed %llu of those that they inserted: each of the "
 		"others was left to a rank that left it to another one, or did not "
 		"insert it; all ranks must insert the tasks that they execute "
 		"themselves, and give starpu_mpi_data_register(), "
 		"starpu_mpi_data_set_rank() and STARPU_EXECUTE_ON_NODE the same ranks "
-		"(compare what starpu_mpi_data_get_rank() says on each of them)",
+		"(compare what starpu_mpi_data_get_rank() says on each of them)%s",
 		sum->rank_of_most, (unsigned long long)sum->most_inserted,
-		(unsigned long long)sum->executed);
+		(unsigned long long)sum->executed, insert_more_words(mpi));
 }
 
 /*
@@ -187,7 +187,7 @@ void tally_check(struct mpi *mpi)
 	else
 		await_all(mpi);
 	if (sum->executed < sum->most_inserted)
-		complain_lost(mpi->rank, sum);
+		complain_lost(mpi, sum);
 	else if (owners_differ(sum))
 		complain_disputed(mpi->rank, sum);
 }

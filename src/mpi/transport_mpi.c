@@ -24,6 +24,10 @@ enum {
 	FIRST_REQUESTS = 32
 };
 
+/* A poll that ends nothing takes a microsecond or less; one that lasts longer has copied
+ * parts of payloads. */
+#define COPYING_S 4e-6
+
 /* While MPI works on it. */
 struct op {
 	struct transport_op base; /* first */
@@ -41,7 +45,8 @@ struct scratch {
 struct mpi_net {
 	struct transport base;    /* first */
 	MPI_Comm comm, bulk_comm; /* may be the same */
-	int traits;               /* enum net_mpi_trait */
+	struct plat *plat;
+	int traits; /* enum net_mpi_trait */
 	struct mpi_ring ring;
 	/* requests[0] is lent to the oldest receive; ops[i] owns requests[i]. */
 	MPI_Request *requests;
@@ -480,13 +485,27 @@ static int poll_late(struct mpi_net *net)
 	return net->base.ended ? total + transport_call_back(&net->base) : total;
 }
 
+/* What MPI copies step by step has advanced, though nothing has ended: who waits for it
+ * would take that for silence, and nap between the steps. */
+static int poll_watching(struct mpi_net *net)
+{
+	double start_s;
+	int total;
+
+	if (net->nrequests == 1)
+		return poll_late(net);
+	start_s = plat_now_s(net->plat);
+	total = poll_late(net);
+	return total > 0 ? total : plat_now_s(net->plat) - start_s >= COPYING_S;
+}
+
 static int mpi_poll(struct net *base)
 {
 	struct mpi_net *net = mpi_net_of(base);
 	int total = 0, advanced;
 
 	if (net->traits & NET_MPI_SHOWS_LATE)
-		return poll_late(net);
+		return poll_watching(net);
 	do {
 		advanced = poll_once(net);
 		total += advanced;
@@ -561,7 +580,8 @@ static int open_comms(struct mpi_net *net, MPI_Comm comm)
 	return 0;
 }
 
-int transport_mpi_open(const struct net_config *config, int traits, struct net **out)
+int transport_mpi_open(struct plat *plat, const struct net_config *config, int traits,
+		       struct net **out)
 {
 	struct mpi_net *net = orr_alloc(sizeof(*net));
 	int ret;
@@ -572,6 +592,7 @@ int transport_mpi_open(const struct net_config *config, int traits, struct net *
 	transport_init(&net->base, config, sizeof(struct op), 0);
 	net->base.base.may_push = (traits & NET_MPI_PUSHES) != 0;
 	net->base.base.may_copy = (traits & NET_MPI_SENDS_NOW) != 0;
+	net->plat = plat;
 	net->traits = traits;
 	net->base.piece_bytes = smaller(net->base.piece_bytes, MAX_PIECE_BYTES);
 	ret = check_tags(net);

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include "mpi/insert_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/check.h"
 #include "mpi/mpi.h"
+
+enum { GUESS_BYTES = 512 };
 
 /* Events of the simulation are one thread, too. */
 static void *self_of(struct insertion *insertion)
@@ -89,8 +96,35 @@ void insert_end_turn(struct insert *insert)
 	orr_unlock(&insertion->turn);
 }
 
-const char *insert_word_of_threads(struct mpi *mpi)
+/* ---- what may have made ranks differ ----------------------------------- */
+
+void insert_note_sizes(struct mpi *mpi, const struct exchange *task)
 {
+	struct insertion *insertion = &mpi->insertion;
+	starpu_data_handle_t own = NULL;
+	char text[128], *guess;
+
+	for (int i = 0; !own && i < task->ndata; i++)
+		if (task->data[i].handle && data_agreed_bytes(task->data[i].handle) < 0)
+			own = task->data[i].handle;
+	if (!own || orr_load_ptr((void **)&insertion->guess))
+		return;
+	guess = orr_alloc(GUESS_BYTES);
+	snprintf(guess, GUESS_BYTES,
+		 "; task %s is executed where most bytes of its data are, and of %s "
+		 "get_size() of its interface tells them, perhaps not the same on all "
+		 "ranks: define get_max_size() in it, or add STARPU_EXECUTE_ON_NODE",
+		 task->name, data_describe(own, text, sizeof(text)));
+	if (!orr_cas_ptr((void **)&insertion->guess, NULL, guess))
+		free(guess);
+}
+
+const char *insert_more_words(struct mpi *mpi)
+{
+	const char *guess = orr_load_ptr((void **)&mpi->insertion.guess);
+
+	if (guess)
+		return guess;
 	return orr_load(&mpi->insertion.several)
 		       ? "; several threads insert here: where one writes what another "
 			 "reads, make them wait for each other, so that the order is the "

@@ -48,7 +48,7 @@ static const char *explain(struct mpi *mpi, char *text, size_t bytes)
 		 "insert the tasks that concern them, in one order for each datum, with "
 		 "the same owners, tags, modes, places of execution and flushes of the "
 		 "cache%s",
-		 insert_word_of_threads(mpi));
+		 insert_more_words(mpi));
 	return text;
 }
 
@@ -61,7 +61,7 @@ static void list_all(struct mpi *mpi, int max_lines,
 	struct match_entry *entry = NULL;
 	size_t cursor = 0;
 	const char *mistake = NULL;
-	char text[800];
+	char text[1000];
 	int nlines = 0, nleft = 0;
 
 	if (barrier_nentered(mpi) > 0)

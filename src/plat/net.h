@@ -297,7 +297,8 @@ enum net_mpi_trait {
 };
 
 /* src/mpi/transport_mpi.c: for the backends that offer "mpi". */
-int transport_mpi_open(const struct net_config *config, int traits, struct net **net);
+int transport_mpi_open(struct plat *plat, const struct net_config *config, int traits,
+		       struct net **net);
 int transport_mpi_agree(const struct net_config *config, struct net_agreement *items,
 			int n);
 

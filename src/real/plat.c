@@ -287,7 +287,7 @@ static int open_net(struct plat *plat, const struct net_config *config, struct n
 		if (ret != -ENODEV)
 			return ret;
 	}
-	ret = transport_mpi_open(config,
+	ret = transport_mpi_open(plat, config,
 				 NET_MPI_SHOWS_LATE | NET_MPI_SENDS_NOW | NET_MPI_PUSHES |
 					 NET_MPI_COMPARES,
 				 net);

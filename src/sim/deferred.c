@@ -566,7 +566,7 @@ int deferred_open(struct plat *plat, const struct net_config *config, struct net
 	sg_cfg_set_double("smpi/test", 0);
 	sg_cfg_set_double("smpi/iprobe", 0);
 	sg_cfg_set_boolean("smpi/grow-injected-times", "no");
-	status = transport_mpi_open(config, NET_MPI_MEETS_FIRST, &inner);
+	status = transport_mpi_open(plat, config, NET_MPI_MEETS_FIRST, &inner);
 	if (status < 0)
 		return status;
 	if (!plat->sim->wire)

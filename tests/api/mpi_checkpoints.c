@@ -396,6 +396,68 @@ static void a_loss_is_one_of_all_templates(void)
 	close_all();
 }
 
+/* ---- lost again while its values come back ------------------------------------ */
+
+static int loses_again; /* when the next value is unpacked */
+
+static int unpack_and_lose(starpu_data_handle_t handle, unsigned memory, void *ptr,
+			   size_t count)
+{
+	if (loses_again)
+		CLAIM_EQ(orrery_mpi_lose(), 0);
+	loses_again = 0;
+	return starpu_interface_vector_ops.unpack_data(handle, memory, ptr, count);
+}
+
+/* Of rank 0; rank 1 keeps its backup. */
+static starpu_data_handle_t packed_vector(long *at, struct starpu_data_interface_ops *ops)
+{
+	struct starpu_vector_interface vector = {.nx = LENGTH,
+						 .elemsize = sizeof(long),
+						 .allocsize = LENGTH * sizeof(long)};
+	starpu_data_handle_t handle;
+
+	*ops = starpu_interface_vector_ops;
+	ops->interfaceid = starpu_data_interface_get_next_id();
+	ops->peek_data = NULL;
+	ops->unpack_data = unpack_and_lose;
+	vector.id = ops->interfaceid;
+	vector.ptr = vector.dev_handle = RANK == 0 ? (uintptr_t)at : 0;
+	starpu_data_register(&handle, RANK == 0 ? STARPU_MAIN_RAM : -1, &vector, ops);
+	starpu_mpi_data_register(handle, TAG + NDATA, 0);
+	return handle;
+}
+
+/* What the first restoration brought is lost, too: it says so, and the next one has it.
+ */
+static void a_rank_is_lost_while_it_is_restored(void)
+{
+	static struct starpu_data_interface_ops ops;
+	static long at[LENGTH];
+	int none = 0;
+
+	start();
+	at[0] = at[LENGTH - 1] = 7;
+	data[0] = packed_vector(at, &ops);
+	CLAIM_EQ(starpu_mpi_checkpoint_init(), 0);
+	CLAIM_EQ(starpu_mpi_checkpoint_template_register(&template, 5, 0, STARPU_R,
+							 data[0], 1, 0),
+		 0);
+	submit();
+	CLAIM_EQ(orrery_mpi_checkpoint_wait(template, 0), 0);
+	if (RANK == 0)
+		CLAIM_EQ(orrery_mpi_lose(), 0);
+	loses_again = RANK == 0;
+	CLAIM_EQ(restore(0, 0), -EOWNERDEAD);
+	CLAIM_EQ(orrery_mpi_lost_ranks(&none, 1), 1);
+	CLAIM_EQ(restore(0, 0), 0);
+	CLAIM_EQ(orrery_mpi_lost_ranks(NULL, 0), 0);
+	CLAIM_EQ(starpu_mpi_checkpoint_shutdown(), 0);
+	starpu_data_unregister(data[0]);
+	CLAIM_EQ(RANK != 0 || (at[0] == 7 && at[LENGTH - 1] == 7), 1);
+	stop();
+}
+
 static void mistakes_have_a_code(void)
 {
 	starpu_mpi_checkpoint_template_t bad = NULL;
@@ -447,6 +509,7 @@ static const struct claim claims[] = {
 	{"what is turned off has no effect", what_is_turned_off_has_no_effect},
 	{"templates are independent", templates_are_independent},
 	{"a loss is one of all templates", a_loss_is_one_of_all_templates},
+	{"a rank is lost while it is restored", a_rank_is_lost_while_it_is_restored},
 	{"mistakes have a code", mistakes_have_a_code},
 	{NULL, NULL},
 };

@@ -331,6 +331,17 @@ static void handle_from_nowhere(void)
 static struct starpu_codelet nobody = {
 	.cpu_funcs = {nothing_cpu}, .model = &starpu_perfmodel_nop, .name = "nobody"};
 
+static struct starpu_codelet clear = {.cpu_funcs = {nothing_cpu},
+				      .nbuffers = 1,
+				      .modes = {STARPU_W},
+				      .model = &starpu_perfmodel_nop,
+				      .name = "clear"};
+static struct starpu_codelet swap = {.cpu_funcs = {nothing_cpu},
+				     .nbuffers = 2,
+				     .modes = {STARPU_RW, STARPU_RW},
+				     .model = &starpu_perfmodel_nop,
+				     .name = "swap"};
+
 static void codelets_differ(void)
 {
 	register_both();
@@ -372,6 +383,37 @@ static void executors_apart(void)
 	for (int i = 0; i < 100; i++)
 		starpu_mpi_task_insert(WORLD, i % 2 ? &nothing : &nobody,
 				       STARPU_EXECUTE_ON_NODE, i == 76 ? rank : i % 2, 0);
+}
+
+/* Each rank finds its own datum the larger one, and executes, or the smaller one, and
+ * does not. */
+static size_t sizes[2] = {8, 8};
+
+static size_t size_here(starpu_data_handle_t handle)
+{
+	return sizes[handle == to];
+}
+
+static void sizes_decide(void)
+{
+	static struct starpu_data_interface_ops sized;
+	struct starpu_vector_interface vector = {
+		.nx = 1, .elemsize = sizeof(long), .allocsize = sizeof(long)};
+
+	sized = starpu_interface_vector_ops;
+	sized.get_size = size_here;
+	sized.get_alloc_size = NULL;
+	vector.id = sized.interfaceid = starpu_data_interface_get_next_id();
+	starpu_data_register(&from, -1, &vector, &sized);
+	starpu_mpi_data_register(from, 1, 0);
+	starpu_data_register(&to, -1, &vector, &sized);
+	starpu_mpi_data_register(to, 2, 1);
+	starpu_mpi_task_insert(WORLD, &clear, STARPU_W, from, 0);
+	starpu_mpi_task_insert(WORLD, &clear, STARPU_W, to, 0);
+	starpu_mpi_wait_for_all(WORLD);
+	sizes[rank] = 100;
+	starpu_mpi_task_insert(WORLD, &swap, STARPU_RW, from, STARPU_RW, to, 0);
+	end_both();
 }
 
 static void executor_beyond(void)
@@ -444,6 +486,7 @@ static const struct scene scenes[] = {
 	SCENE(executors_are_others),   SCENE(executor_beyond),
 	SCENE(no_kernel_at_the_owner), SCENE(parted_on_one),
 	SCENE(late_message),           SCENE(executors_apart),
+	SCENE(sizes_decide),
 };
 
 int main(int argc, char **argv)

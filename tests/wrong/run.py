@@ -880,6 +880,8 @@ DEEPER = [
            program="../wrong/deeper", nranks=2, where=SIM if transport else bad.BOTH, claim="executors apart " + transport,
            env=dict(SOON, ORRERY_MPI_COMPARE="1", **({"ORRERY_TRANSPORT": transport} if transport else {})))
       for transport in ("", "mpi")),
+    deeper("sizes_decide", GRAPHS + r".*; task swap is executed where most bytes of its data are, and of data with tag 1.* "
+           r"get_size\(\).*get_max_size\(\).*STARPU_EXECUTE_ON_NODE", rank=ANY, status="is not 0"),
     deeper("executor_beyond", r"task copy shall execute on rank 7: expected 0 to 1", rank=ANY),
     deeper("no_kernel_at_the_owner", r"task \"copy\": no worker can ever execute it", r"-ENODEV", r"(?m)^ends well",
            status=ENDS),
