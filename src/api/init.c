@@ -500,7 +500,7 @@ void starpu_topology_print(FILE *f)
 	fprintf(f, "%s: %d cores%s%s%s, %d GPUs%s%s%s\n", node->machine->hostname,
 		cores->count, *cores->model ? " (" : "", cores->model,
 		*cores->model ? ")" : "", gpus->count, gpus->count ? " (" : "",
-		gpus->each ? "see workers" : gpus->model, gpus->count ? ")" : "");
+		gpus->model, gpus->count ? ")" : "");
 	for (int i = 0; i < node->nworkers; i++) {
 		char name[64];
 

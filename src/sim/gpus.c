@@ -152,6 +152,8 @@ static int read_each(struct plat *plat, const char *text, int count)
 		memcpy(each[i].model, kind ? kind->model : gpus->model,
 		       sizeof(each[i].model));
 	}
+	if (!gpus->model[0])
+		memcpy(gpus->model, each[0].model, sizeof(gpus->model));
 	return 0;
 }
 
@@ -183,10 +185,24 @@ static int read_all(struct plat *plat, int count)
 	return count > 0 ? read_each(plat, text, count) : 0;
 }
 
+/* The application's choice, too.  All ranks have one environment. */
+static void tell_of_choice(const struct plat *plat, int count)
+{
+	if (plat->node->rank == 0 && count > 0 &&
+	    (plat->node->conf->use_explicit_workers_cuda_gpuid ||
+	     *node_knobs(plat->node)->workers_cudaid))
+		orr_complain(
+			0, "STARPU_WORKERS_CUDAID and conf.workers_cuda_gpuid choose "
+			   "GPUs of real machines: in simulation the first ones have "
+			   "workers, as many as STARPU_NCUDA says; leave the others out "
+			   "of the platform (gpus, gpu_kinds)");
+}
+
 int gpus_read(struct plat *plat, int count)
 {
 	int status = read_all(plat, count);
 
+	tell_of_choice(plat, count);
 	if (status < 0)
 		gpus_close(plat);
 	return status;

@@ -474,6 +474,10 @@ def runs(suite):
     suite.verdict("hello_compiles", status == 0, said)
     suite.succeeds("run_takes_a_description", "run", "--quiet", "--sim", "lab.toml", "-n", "2",
                    "./hello-sim", says="of 2, argument none", times=2)
+    os.environ["STARPU_WORKERS_CUDAID"] = "1"
+    suite.succeeds("a_choice_of_gpus_is_not_passed_over", "run", "--sim", "small4", "-n", "2", "./hello-sim",
+                   says="STARPU_WORKERS_CUDAID and conf.workers_cuda_gpuid choose GPUs of real machines")
+    del os.environ["STARPU_WORKERS_CUDAID"]
     suite.succeeds("run_takes_a_ready_machine", "run", "--quiet", "--sim", "xe6:27", "-n", "2",
                    "./hello-sim", says="of 2, argument none", times=2)
     suite.write("bad.xml", XML_MISTAKES["xml_unit"][0])
