@@ -12,10 +12,11 @@ from orrery_tool.platform_elements import (alias_of, element_doubt, element_mist
                                            holder_doubts, malformed, unknown_element)
 from orrery_tool.platform_quantities import (BANDWIDTHS, TIMES, doubt, factors_mistake, mistake,
                                              radical_mistake)
+from orrery_tool.platform_kinds import gpu_kinds_mistake, prefix_mistake, ranges_of
 from orrery_tool.platform_limits import MAX_GPUS, MAX_NUMAS, MOST, text_mistake
 from orrery_tool.words import Refusal
 
-TEXTS = ("cpu_model", "gpu_model", "kinds", "push_costs", "copy_factors", "small_copy_factors",
+TEXTS = ("cpu_model", "gpu_model", "kinds", "gpu_kinds", "push_costs", "copy_factors", "small_copy_factors",
          "cold_costs", "gpu_kernels", "gpu_launches")
 NUMBERS = ("cpus", "gpus", "gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "host_shared",
            "spare_cores", "copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
@@ -26,6 +27,10 @@ NUMBERS = ("cpus", "gpus", "gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "h
            "gpu_peak_sp_gflops", "gpu_peak_dp_gflops", "cpu_speedup", "gpu_speedup", "gpu_launch", "gpu_gap")
 NEEDED = ("id", "prefix", "suffix", "radical", "speed", "bw", "lat")
 HOLDERS = ("cluster", "host", "cabinet", "peer")
+# Of these SimGrid makes hosts without properties
+BARE = {"cabinet": "a <cluster> has the same attributes, and properties of its nodes inside",
+        "peer": "leave the properties out: STARPU_NCPU says how many CPU workers its node has, STARPU_HOSTNAME under "
+                "which name its models are found"}
 SWITCHES = ("host_shared", "peer_access", "copies_messages")
 COUNTS = ("cpus", "gpus", "spare_cores", "disks", "numa_nodes", "host_peers") + SWITCHES
 MOST_UNITS, MOST_BYTES = 1e6, 1e18  # as src/sim/machine.c has them
@@ -62,7 +67,8 @@ class Reader:
 
     def __init__(self, path):
         self.path, self.open, self.nhosts = path, [], 0
-        self.kinds, self.of_kinds = None, [] # of the holder; (line, name, kind) of its properties
+        self.kinds, self.of_kinds = None, [] # of the holder; (line, name, prefix, plain) of its properties
+        self.gpu_kinds = {}            # of the holder: {prefix: (line, value)}
         self.properties = {}           # of the holder: values of those that are numbers
         self.wide = {}                 # links that are FATPIPE, and a line with a route over each
         self.policies, self.notes = {}, [] # of links, by their names; what a run does not follow
@@ -132,7 +138,7 @@ class Reader:
         self.judge(name, element_mistake(name, attributes))
         self.wonder(name, "radical", element_doubt(name, attributes))
         if name in HOLDERS:
-            self.kinds, self.of_kinds, self.properties = None, [], {}
+            self.kinds, self.of_kinds, self.properties, self.gpu_kinds = None, [], {}, {}
         self.open.append((name, attributes))
 
     def end(self, name):
@@ -141,12 +147,20 @@ class Reader:
             return
         for words in holder_doubts(self.properties):
             self.wonder(name, words, words)
-        known = re.findall(r"(\w+):", self.kinds or "")
-        for line, prop, kind in self.of_kinds:
-            if kind not in known:
-                self.refuse("prop", "id=\"%s\" is for nodes of the kind %s, and %s" % (
-                    prop, kind, "kinds names " + ", ".join(known) if known else
-                    "no kinds are named: <prop id=\"kinds\" value=\"%s:0-7\"/>" % kind), line)
+        known = list(dict.fromkeys(re.findall(r"(\w+):", self.kinds or "")))
+        for prefix, (line, value) in self.gpu_kinds.items():
+            count = self.properties.get(prefix + "gpus", self.properties.get("gpus"))
+            words = "gpu_kinds changes nothing while nothing says how many GPUs a node has; say <prop id=\"gpus\" " \
+                "value=\"%d\"/>" % len(ranges_of(value)) if not any(
+                    name.rpartition(".")[2] == "gpus" for name in self.properties) else \
+                gpu_kinds_mistake(prefix + "gpu_kinds", value, count, known)
+            if words:
+                self.refuse("prop", words, line)
+        gpus = {kind: self.gpu_kinds.get(kind + ".", self.gpu_kinds.get("", (0, "")))[1] for kind in known + [""]}
+        for line, prop, kind, plain in self.of_kinds:
+            words = prefix_mistake(prop, kind, plain, known, gpus, NUMBERS + TEXTS)
+            if words:
+                self.refuse("prop", words, line)
 
     def quantities(self, name, attributes):
         """With no bandwidth a run never ends."""
@@ -245,6 +259,8 @@ class Reader:
 
     def property(self, attributes):
         name, value = attributes.get("id"), attributes.get("value")
+        if self.open[-1][0] in BARE:
+            self.refuse(self.open[-1][0], "SimGrid allows nothing inside it; " + BARE[self.open[-1][0]])
         if name is None or value is None:
             self.refuse("prop", "expected <prop id=\"NAME\" value=\"VALUE\"/>")
         self.judge("prop", factors_mistake(name, value))
@@ -255,8 +271,10 @@ class Reader:
                 self.refuse("prop", "kinds is \"%s\", expected the numbers of each kind's nodes: "
                             "\"cpu:0-99;gpu:100-149\"" % value)
             self.kinds = value
-        if kind and plain in NUMBERS + TEXTS:
-            self.of_kinds.append((self.parser.CurrentLineNumber, name, kind))
+        if plain == "gpu_kinds":
+            self.gpu_kinds[name[:-len(plain)]] = (self.parser.CurrentLineNumber, value)
+        if kind:
+            self.of_kinds.append((self.parser.CurrentLineNumber, name, kind, plain))
         if name in self.properties:
             self.refuse("prop", "%s is said twice of one <%s>; leave one of both out"
                         % (name, self.open[-1][0]))

@@ -41,8 +41,14 @@ NODE_KEYS = {
     "disks": "count", "disk_read_bandwidth": "bandwidth", "disk_write_bandwidth": "bandwidth",
     "disk_latency": "time",
 }
+DEVICE_KEYS = {name: NODE_KEYS[name] for name in (
+    "gpu", "gpus", "gpu_model", "gpu_memory", "gpu_sp", "gpu_dp", "gpu_kernels", "gpu_launch", "gpu_gap",
+    "gpu_launches", "pcie_bandwidth", "pcie_latency", "nvlink_bandwidth")}
 PARTITION_KEYS = {"name": "text", "nodes": "count", "node": None}
 TABLES = {"node": NODE_KEYS, "partition": PARTITION_KEYS}
+# What else a table has inside: tables, by their names
+INSIDE = {"the top": tuple(TABLES), "[node]": ("device",), "[partition.node]": ("device",),
+          "[[partition]]": ("node",)}
 PARTS = {"link": "links", "cpu": "processors", "gpu": "GPUs"}
 OWN_FIGURES = {"link": "bandwidth = \"25 GB/s\" and latency = \"1.2 us\"",
                "cpu": "cores = 64 and cpu_dp = \"39.2 GFlop/s\"",
@@ -120,7 +126,8 @@ def parse_toml(path, text):
         words = re.sub(r" \(at .*\)$", "", str(error))
         words = words.replace("Cannot overwrite a value", "it is said twice")
         name = re.match(r"\[+([\w. -]+)", line)
-        if name and name.group(1).strip() not in ("node", "partition", "partition.node") \
+        if name and name.group(1).strip() not in ("node", "partition", "partition.node", "node.device",
+                                                  "partition.node.device") \
                 and "twice" in words:
             words = "there is no such table"
         words = re.sub(r"Cannot declare \(.*\) twice", "it is there twice", words)
@@ -231,12 +238,28 @@ class Source:
                 if path[-1] == "node" and type(data) is int else ""))
         for name, value in data.items():
             where, comment = self.where(path + (name,))
-            if name not in keys and not (title == "the top" and name in TABLES):
+            if name not in keys and name not in INSIDE.get(title, ()):
                 refuse_key(where, name, title, [k for k in keys])
-            if name in TABLES:
+            if name in INSIDE.get(title, ()):
                 figures[name] = value
             else:
                 figures[name] = figure_of(where, comment, name, keys[name], value)
+        return figures
+
+
+    def node(self, data, path, title):
+        """A node's figures, and as "device" the tables of its GPUs, where it has several kinds."""
+        figures = self.table(data, path, title, NODE_KEYS)
+        if "device" not in figures:
+            return figures
+        inner, tables = "[[%s.device]]" % title.strip("[]"), figures.pop("device")
+        where = self.where(path + ("device",))[0]
+        if not isinstance(tables, list):
+            raise Refusal("%s: device is %s, expected one %s for each kind of GPUs" % (
+                where, shown(tables) if not isinstance(tables, dict) else "one table", inner))
+        for i, one in enumerate(tables):
+            device = self.table(one, path + ("device", i), inner, DEVICE_KEYS)
+            figures.setdefault("device", []).append((self.where(path + ("device", i))[0], device))
         return figures
 
 
@@ -254,7 +277,7 @@ class Description:
         partitions = top.pop("partition", [])
         self.displace(top)
         self.top.update(top)
-        self.node.update(source.table(node, ("node",), "[node]", NODE_KEYS))
+        self.take_node(self.node, source.node(node, ("node",), "[node]"))
         if not isinstance(partitions, list):
             raise Refusal("%s: [partition] is one table, expected one [[partition]] for each "
                           "part of the machine" % source.where(("partition",))[0])
@@ -266,6 +289,16 @@ class Description:
             if names.count(name) > 1:
                 raise Refusal("%s: two partitions are called \"%s\"; give each a name of its own"
                               % (part["name"].where, name))
+
+    @staticmethod
+    def take_node(known, said):
+        """GPUs of several kinds take the place of alike ones, and the other way round."""
+        if "device" in said:
+            for name in DEVICE_KEYS:
+                known.pop(name, None)
+        elif "gpu" in said or "gpus" in said:
+            known.pop("device", None)
+        known.update(said)
 
     def displace(self, top):
         """What was said of a network's shape goes when another one is said."""
@@ -280,8 +313,7 @@ class Description:
     def partition(source, i, data):
         figures = source.table(data, ("partition", i), "[[partition]]", PARTITION_KEYS)
         where = source.where(("partition", i))[0]
-        figures["node"] = source.table(figures.get("node", {}), ("partition", i, "node"),
-                                       "[partition.node]", NODE_KEYS)
+        figures["node"] = source.node(figures.get("node", {}), ("partition", i, "node"), "[partition.node]")
         for name in ("name", "nodes"):
             if name not in figures:
                 raise Refusal("%s: a [[partition]] lacks %s; say %s" % (
@@ -310,7 +342,10 @@ class Description:
                            value)
         if not table:
             self.displace({key: figure})
-        (self.node if table else self.top)[key] = figure
+        if table:
+            self.take_node(self.node, {key: figure})
+        else:
+            self.top[key] = figure
         if key == "nodes" and self.partitions:
             self.partitions = []
             self.notes.append("%s takes the place of the partitions: all nodes are as [node] says"

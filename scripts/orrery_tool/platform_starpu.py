@@ -13,6 +13,7 @@ from orrery_tool.platform_quantities import BANDWIDTH_UNIT
 from orrery_tool.platform_units import TIMES, bandwidth
 from orrery_tool.words import Refusal
 
+ALIKE = 0.1                # parts by which links of GPUs of one kind differ
 SUFFIXES = (".platform.v4.xml", ".platform.xml", ".bandwidth", ".latency", ".config",
             ".affinity")
 
@@ -78,12 +79,20 @@ def named(path, root, tag):
     return found
 
 
+def alike(a, b):
+    """Are two GPUs of one kind, as far as measurements tell?"""
+    return a["model"] == b["model"] and a["memory"] == b["memory"] and all(
+        abs(a[key] - b[key]) <= ALIKE * max(a[key], b[key]) for key in ("to", "back"))
+
+
 class Bus:
     """What StarPU has measured between the memories of a machine."""
 
     def __init__(self, where):
         self.where, self.cpus, self.gpus = where, 0, 0
         self.model, self.memory = None, 0
+        self.models, self.memories = {}, {} # by GPU
+        self.peers = {}                # by GPU: its ways to others and back
         self.to, self.back, self.peer, self.latency = [], [], [], []
         self.shared, self.crossings, self.host = 0, 0, 0
         self.numas, self.numa_speeds, self.numa_latencies = 1, [], []
@@ -104,13 +113,54 @@ class Bus:
                           % (self.where, len(self.to), len(self.back), self.gpus))
 
     def unequal(self):
-        """A node has one figure for all its GPUs: spoken of where that is no good one."""
-        for what, figures in (("from main memory to the GPUs", self.to), ("back", self.back),
-                              ("between GPUs", self.peer)):
-            if figures and max(figures) > 1.5 * min(figures):
-                self.notes.append("%s: the links %s have %.3g to %.3g GB/s; all are taken to have their "
-                                  "mean, which GPUs with slower links do not reach"
-                                  % (self.where, what, 1e-9 * min(figures), 1e-9 * max(figures)))
+        """A GPU has one figure for all its ways to others: spoken of where that is no good one."""
+        if self.peer and max(self.peer) > 1.5 * min(self.peer):
+            self.notes.append("%s: the links between GPUs have %.3g to %.3g GB/s; all of a kind are taken to have "
+                              "their mean, which GPUs with slower links do not reach"
+                              % (self.where, 1e-9 * min(self.peer), 1e-9 * max(self.peer)))
+
+    def rows(self, n):
+        """What is said of each of the first n GPUs."""
+        for i in range(n):
+            ways = self.peers.get(i) if self.peer else None
+            yield {"to": self.to[i], "back": self.back[i], "latency": statistics.mean(self.latency[2 * i:2 * i + 2]),
+                   "peer": statistics.mean(ways) if ways else 0, "model": self.models.get(i, self.model),
+                   "memory": self.memories.get(i, self.memory)}
+
+    def groups(self, n):
+        """[(group, first of these GPUs, how many follow each other)], and the rows of each group."""
+        groups, runs = [], []
+        for row in self.rows(n):
+            at = next((i for i, group in enumerate(groups) if alike(group[0], row)), len(groups))
+            if at == len(groups):
+                groups.append([])
+            groups[at].append(row)
+            if runs and runs[-1][0] == at:
+                runs[-1][1] += 1
+            else:
+                runs.append([at, 1])
+        return groups, runs
+
+    def devices(self, n, name, figure):
+        """A table for each kind of GPUs, in their order; None: all are alike."""
+        groups, runs = self.groups(n)
+        if len(groups) < 2:
+            return None
+        tables = []
+        for rows in groups:
+            def mean(key, rows=rows):
+                return statistics.mean(row[key] for row in rows)
+            table = {"gpu_model": figure(name, "of its %s" % rows[0]["model"] if rows[0]["model"] else
+                                         "where StarPU's models have this name"),
+                     "pcie_bandwidth": figure((mean("to") + mean("back")) / 2, "mean of both directions"),
+                     "pcie_latency": figure(mean("latency"), "mean of both directions")}
+            if rows[0]["memory"]:
+                table["gpu_memory"] = figure(rows[0]["memory"], "memory of a GPU")
+            if mean("peer"):
+                table["nvlink_bandwidth"] = figure(mean("peer"), "to other GPUs")
+            tables.append(table)
+        return [dict(tables[group], gpus=figure(count, "CUDA devices that follow each other"))
+                for group, count in runs]
 
     def others(self, counts):
         """What the library has no workers for.  counts: {kind of device: how many}"""
@@ -131,8 +181,8 @@ class Bus:
             found["numa_per_socket"] = figure(self.numas // sockets, "NUMA nodes")
         return found
 
-    def figures(self, sockets=1):
-        """{name: Figure} of a node."""
+    def figures(self, sockets=1, gpus=None):
+        """{name: Figure} of a node.  gpus: how many of its GPUs it has, where that is said."""
         def figure(value, words):
             return Figure(value, self.where, "StarPU's calibration %s: %s"
                           % (os.path.basename(self.where), words))
@@ -168,6 +218,9 @@ class Bus:
             found["nvlink_bandwidth"] = figure(statistics.mean(self.peer), "between GPUs")
         elif self.gpus > 1:
             found["peer_access"] = figure(0, "GPUs do not reach each other's memory")
+        found["device"] = self.devices(self.gpus if gpus is None else min(gpus, self.gpus),
+                                       found["gpu_model"].value, figure) \
+            if gpus is None or gpus <= self.gpus else None
         return found
 
 
@@ -176,7 +229,7 @@ def read_machine(path, root):
     bus = Bus(path)
     hosts = named(path, root, "host")
     bus.cpus = sum(bool(re.fullmatch(r"CPU\d+", name)) for name in hosts)
-    cuda = [name for name in hosts if re.fullmatch(r"CUDA\d+", name)]
+    cuda = sorted((name for name in hosts if re.fullmatch(r"CUDA\d+", name)), key=lambda name: int(name[4:]))
     bus.gpus = len(cuda)
     bus.others({kind: sum(name.startswith(kind) for name in hosts) for kind in ("OpenCL", "HIP")})
     devices = [{prop.get("id"): prop.get("value") for prop in hosts[name].findall("prop")}
@@ -185,11 +238,10 @@ def read_machine(path, root):
     bus.model = properties.get("model")
     if "memsize" in properties:
         bus.memory = number_of(properties["memsize"], place(path, "host", cuda[0]), "memsize")
-    for what in ("model", "memsize"):
-        for name, device in zip(cuda, devices):
-            if device.get(what) != properties.get(what):
-                bus.notes.append("%s: %s of %s is %s, and of %s %s; all are taken to be as %s" % (
-                    path, what, name, device.get(what), cuda[0], properties.get(what), cuda[0]))
+    for i, (name, device) in enumerate(zip(cuda, devices)):
+        bus.models[i] = device.get("model")
+        if "memsize" in device:
+            bus.memories[i] = number_of(device["memsize"], place(path, "host", name), "memsize")
     disks = [name for name in hosts if re.fullmatch(r"DISK\d+", name)]
     links, speeds = named(path, root, "link"), {}
     for name in cuda + disks:
@@ -212,11 +264,14 @@ def read_machine(path, root):
         speeds[name] = speed, latency
         if set(ends.groups()) & set(disks):
             continue
-        if "RAM" in ends.groups():
-            (bus.to if ends.group(1) == "RAM" else bus.back).append(speed)
-            bus.latency.append(latency)
-        elif properties.get("memcpy_peer", "0") != "0":
+        if "RAM" not in ends.groups() and properties.get("memcpy_peer", "0") != "0":
             bus.peer.append(speed)
+            for end in ends.groups():
+                bus.peers.setdefault(cuda.index(end), []).append(speed)
+    for name in cuda:
+        for figures, link in ((bus.to, "RAM-" + name), (bus.back, name + "-RAM")):
+            figures.append(speeds[link][0])
+            bus.latency.append(speeds[link][1])
     bus.disks = [(to, back, (there + here) / 2) for (to, there), (back, here) in (
         (speeds["RAM-" + name], speeds[name + "-RAM"]) for name in disks)]
     shared = find_shared(bus, {(route.get("src"), route.get("dst")):
@@ -316,6 +371,8 @@ def read_peers(bus, tables, ends):
         for other in gpus:
             if other != gpu and math.isfinite(tables[0][gpu][other]):
                 bus.peer.append(1e6 * between(tables[0], ends[0], gpu, other, 1e-3))
+                for end in (gpu, other):
+                    bus.peers.setdefault(end - bus.numas, []).append(bus.peer[-1])
                 by_host += goes_by_host(tables, bus.numas, gpu, other)
     if by_host == len(bus.peer):
         bus.peer = []
@@ -377,6 +434,7 @@ def add_platform(bus, read_platform):
             if there.gpus == bus.gpus:
                 bus.shared, bus.crossings, bus.host = there.shared, there.crossings, there.host
                 bus.model, bus.memory, bus.disks = there.model, there.memory, there.disks
+                bus.models, bus.memories = there.models, there.memories
                 bus.peer = bus.peer if there.peer else []
             else:
                 bus.notes.append("%s has %d GPUs, and %s.config %d: it is left aside" % (

@@ -5,8 +5,9 @@ import os
 import re
 from xml.sax.saxutils import quoteattr
 
-from orrery_tool.platform_describe import NETWORK_KEYS, NODE_KEYS, Figure
-from orrery_tool.platform_limits import (MAX_NODES, MAX_NUMAS, check_needs, check_network, is_said,
+from orrery_tool.platform_describe import DEVICE_KEYS, NETWORK_KEYS, NODE_KEYS, Description, Figure
+from orrery_tool.platform_kinds import Kinds, check_devices
+from orrery_tool.platform_limits import (MAX_GPUS, MAX_NODES, MAX_NUMAS, check_needs, check_network, is_said,
                                          node_notes, unlikely, unusual)
 from orrery_tool.platform_shape import shape_of
 from orrery_tool.platform_starpu import bus_of
@@ -47,7 +48,8 @@ class Node:
     """The properties of one kind of node: {property: Figure}."""
 
     def __init__(self, figures, library, directory, read_platform):
-        self.figures = dict(figures)
+        self.figures, self.kinds = dict(figures), None
+        devices = self.figures.pop("device", None)
         self.directory, self.library, self.notes = directory, library, []
         if "machine" in figures:
             machine = figures["machine"]
@@ -55,7 +57,13 @@ class Node:
             try:
                 bus = bus_of(path, read_platform)
                 self.notes += bus.notes
-                self.fill(bus.figures(self.value("sockets", 1)))
+                found = bus.figures(self.value("sockets", 1), self.value("gpus", None))
+                measured = found.pop("device", None)
+                self.fill(found)
+                if measured and not devices:
+                    devices = [(machine.where, dict(one, **{name: figures[name] for name in one
+                                                            if name in figures and name != "gpus"}))
+                               for one in measured]
             except Refusal as refusal:
                 raise Refusal("%s%s" % ("" if path in machine.where else machine.where +
                                         ": machine: ", refusal)) from None
@@ -66,12 +74,44 @@ class Node:
         for part in ("cpu", "gpu"):
             if part in figures:
                 self.fill(library.part(part, figures[part]))
+        if devices:
+            self.several(devices, figures)
         if "gpu" in figures:
             gpu = figures["gpu"]
             self.fill({"gpu_model": Figure(gpu.value, gpu.where, "NVIDIA data sheet: " + gpu.value),
                        "gpus": Figure(1, gpu.where, "one, since a gpu is named")})
         self.check()
         self.notes += node_notes(self, cores and cores.value)
+
+    def several(self, devices, said):
+        """GPUs of several kinds; what [node] says of GPUs holds for those that say nothing else."""
+        if "machine" not in said:
+            check_devices(self)
+        tables = []
+        for where, device in devices:
+            table = dict(device)
+            if "gpu" in table:
+                for name, figure in self.library.part("gpu", table["gpu"]).items():
+                    table.setdefault(name, figure)
+                table.setdefault("gpu_model", Figure(table["gpu"].value, where, "NVIDIA data sheet: "
+                                                     + table["gpu"].value))
+            for name in DEVICE_KEYS:
+                if name in self.figures and name not in ("gpu", "gpus"):
+                    table.setdefault(name, self.figures[name])
+            table.setdefault("gpus", Figure(1, where, "one, since nothing says how many"))
+            if "gpu_model" not in table and "gpu_dp" not in table:
+                raise Refusal("%s: nothing says what these GPUs are; say gpu = \"A100-SXM4-40GB\" or "
+                              "gpu_model = \"NAME\" of measured models" % where)
+            if table["gpus"].value:
+                tables.append(table)
+        for name in DEVICE_KEYS:
+            self.figures.pop(name, None)
+        self.kinds = tables
+        self.figures["gpus"] = Figure(sum(table["gpus"].value for table in tables), devices[0][0],
+                                      "of %d kinds" % len(tables))
+        if self.value("gpus", 0) > MAX_GPUS:
+            raise Refusal("%s: a node has %d GPUs in all, expected %d at most; say fewer"
+                          % (devices[0][0], self.value("gpus", 0), MAX_GPUS))
 
     def fill(self, figures):
         for name, figure in figures.items():
@@ -82,7 +122,7 @@ class Node:
 
     def check(self):
         gpus = self.value("gpus", 0)
-        if gpus and not (self.value("gpu_dp", 0) or self.value("gpu_model", None)):
+        if gpus and not self.kinds and not (self.value("gpu_dp", 0) or self.value("gpu_model", None)):
             raise Refusal("%s: gpus is %d, and nothing says what they are; say gpu = "
                           "\"A100-SXM4-40GB\" or gpu_model = \"NAME\" of measured models"
                           % (self.figures["gpus"].where, gpus))
@@ -130,12 +170,16 @@ class Node:
                 memory.value / number, memory.where,
                 "%s; %d main memories" % (memory.origin or memory.where, number))
 
-    def properties(self):
+    def properties(self, taken=()):
         yield "cpus", self.workers()
         for prop, name in PROPERTIES.items():
             figure = self.figures.get(name)
             if figure and figure.value != "alike" and (self.value("gpus", 0) or not prop.startswith(GPU_ONLY)):
                 yield prop, figure
+        if self.kinds:
+            kinds = Kinds(self.kinds, taken)
+            yield "gpu_kinds", Figure(kinds.text(), "", "properties NAME.x are those of the GPUs with these numbers")
+            yield from kinds.properties()
         yield from self.numas()
 
 
@@ -146,7 +190,10 @@ class Writer:
             for key, figure in library.part("link", self.top["link"]).items():
                 self.top.setdefault(key, figure)
         self.partitions = description.partitions
-        kinds = [dict(description.node, **part["node"]) for part in self.partitions]
+        kinds = []
+        for part in self.partitions:
+            kinds.append(dict(description.node))
+            Description.take_node(kinds[-1], part["node"])
         self.nodes = [Node(figures, library, directory, read_platform)
                       for figures in kinds or [description.node]]
         self.count = self.count_nodes()
@@ -228,12 +275,13 @@ class Writer:
         if not self.partitions:
             return [("", prop, figure) for prop, figure in self.nodes[0].properties()]
         lines, first = [], 0
+        taken = [part["name"].value for part in self.partitions]
         ranges = []
         for part, node in zip(self.partitions, self.nodes):
             name, number = part["name"].value, part["nodes"].value
             ranges.append("%s:%d-%d" % (name, first, first + number - 1))
             first += number
-            lines += [(name + ".", prop, figure) for prop, figure in node.properties()]
+            lines += [(name + ".", prop, figure) for prop, figure in node.properties(taken)]
         words = "properties NAME.x are those of the nodes with these numbers"
         return [("", "kinds", Figure(";".join(ranges), "", words))] + lines
 

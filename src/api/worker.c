@@ -242,13 +242,13 @@ void starpu_worker_get_name(int id, char *dst, size_t maxlen)
 			device_workers_each(worker->node, worker->type);
 	if (!device_has_memory(worker->kind))
 		snprintf(dst, maxlen, "%s %d", worker->kind->name, worker->devid);
-	else if (each && each->total_bytes <= 0)
+	else if (each && each->total_bytes <= 0 && *each->bus)
 		snprintf(dst, maxlen, "%s %d.%d (%s %s)", worker->kind->name,
 			 worker->devid, worker->index, each->model, each->bus);
 	else if (each)
-		snprintf(dst, maxlen, "%s %d.%d (%s %.1f GiB %s)", worker->kind->name,
+		snprintf(dst, maxlen, "%s %d.%d (%s %.1f GiB%s%s)", worker->kind->name,
 			 worker->devid, worker->index, each->model,
-			 each->total_bytes / (1 << 30), each->bus);
+			 each->total_bytes / (1 << 30), *each->bus ? " " : "", each->bus);
 	else
 		snprintf(dst, maxlen, "%s %d.0 (%s %.1f GiB)", worker->kind->name,
 			 worker->devid, devices->model,

@@ -3,6 +3,7 @@
 #include "core/device.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "core/node.h"
@@ -172,6 +173,82 @@ int device_pipeline(const struct device_type *type, const struct knobs *knobs)
 {
 	return type->pipeline ? field(knobs, type->pipeline) : 1;
 }
+
+/* ---- Devices of a type that are not alike ------------------------------ */
+
+/* NULL: the type speaks for it. */
+static const struct plat_device *row_of(const struct plat_devices *devices, int devid)
+{
+	for (int i = 0; devices->each && i < devices->count; i++)
+		if (devices->each[i].id == devid)
+			return &devices->each[i];
+	return NULL;
+}
+
+const struct plat_pace *device_pace(const struct plat_machine *machine,
+				    const struct starpu_perfmodel_device *device)
+{
+	const struct plat_devices *devices = &machine->devices[device->type];
+	const struct plat_device *row = row_of(devices, device->devid);
+
+	return row && row->pace ? row->pace : &devices->pace;
+}
+
+const char *device_model(const struct plat_machine *machine,
+			 const struct starpu_perfmodel_device *device)
+{
+	const struct plat_devices *devices = &machine->devices[device->type];
+	const struct plat_device *row = row_of(devices, device->devid);
+
+	return row && row->pace ? row->model : devices->model;
+}
+
+int device_number(const struct plat_machine *machine,
+		  const struct starpu_perfmodel_device *device, const char *file)
+{
+	const struct plat_devices *devices = &machine->devices[device->type];
+	const struct plat_device *row = row_of(devices, device->devid);
+	int number = 0;
+
+	if (!row || !row->pace || strcmp(row->model, file) != 0)
+		return device->devid;
+	for (const struct plat_device *at = devices->each; at < row; at++)
+		number += strcmp(at->model, file) == 0;
+	return number;
+}
+
+int device_may_speak(const struct plat_machine *machine,
+		     const struct starpu_perfmodel_device *device, const char *file,
+		     int number)
+{
+	const struct plat_devices *devices = &machine->devices[device->type];
+	const struct plat_pace *pace = device_pace(machine, device);
+	int has_its_name = strcmp(device_model(machine, device), file) == 0;
+
+	for (int i = 0; devices->each && i < devices->count; i++) {
+		const struct plat_device *row = &devices->each[i];
+		struct starpu_perfmodel_device other = {device->type, row->id, 1};
+
+		if (row->pace && (!has_its_name || strcmp(row->model, file) == 0) &&
+		    device_number(machine, &other, file) == number)
+			return row->pace == pace;
+	}
+	return 1;
+}
+
+int device_first_like(const struct plat_machine *machine,
+		      const struct starpu_perfmodel_device *device)
+{
+	const struct plat_devices *devices = &machine->devices[device->type];
+	const struct plat_pace *pace = device_pace(machine, device);
+
+	for (int i = 0; devices->each && i < devices->count; i++)
+		if (devices->each[i].pace == pace)
+			return devices->each[i].id;
+	return 0;
+}
+
+/* ---- knobs, by device -------------------------------------------------- */
 
 /* Of the variables that limit main memory, the one that counts; -1: none is set. */
 static int main_limit_mib(const struct node *node, int numa)

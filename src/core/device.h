@@ -74,6 +74,24 @@ int device_count(const struct node *node, enum starpu_worker_archtype type);
 int device_is_homogeneous(const struct device_type *type, const struct knobs *knobs);
 /* Tasks that a worker takes beside the one that runs, when data have to travel. */
 int device_pipeline(const struct device_type *type, const struct knobs *knobs);
+/* What the machine says of the device of a worker or of a model's arch: how fast it is,
+ * and the name under which its models are looked up where they are not measured here. */
+const struct plat_pace *device_pace(const struct plat_machine *machine,
+				    const struct starpu_perfmodel_device *device);
+const char *device_model(const struct plat_machine *machine,
+			 const struct starpu_perfmodel_device *device);
+/* The number of a device in a file of models with this name: the machine's, and where the
+ * file has the device's own name the number among those that are called so. */
+int device_number(const struct plat_machine *machine,
+		  const struct starpu_perfmodel_device *device, const char *file);
+/* May the device with that number in such a file speak for this one?  Not one of this
+ * machine that is of another kind. */
+int device_may_speak(const struct plat_machine *machine,
+		     const struct starpu_perfmodel_device *device, const char *file,
+		     int number);
+/* The first device that is as fast. */
+int device_first_like(const struct plat_machine *machine,
+		      const struct starpu_perfmodel_device *device);
 /* Bytes that may be used of the memory of a device, or of a seat's; with type CPU, of the
  * main memory with this number.  0: as much as there is. */
 size_t device_limit(const struct node *node, enum starpu_worker_archtype type, int devid);

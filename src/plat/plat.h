@@ -76,19 +76,6 @@ struct world;
 struct memory_driver;
 struct worker_driver;
 
-/* One of several devices of a type that are not all alike; where a device has several
- * workers, as a slave has cores, one of these. */
-struct plat_device {
-	int id;    /* as the system and the application count the devices */
-	int index; /* of the worker in the device; the first one's is 0 */
-	char model[64], bus[24];
-	double total_bytes;  /* it has; 0: unknown, */
-	double memory_bytes; /* and gives the node; 0: no limit known */
-	/* Of another node of this process: tasks last here as they do there; or NULL. */
-	struct worker *like;
-	const struct device_type *kind; /* its row of core/device.h; NULL: the type's */
-};
-
 /* What kernels with a word in their name reach where nobody measured them. */
 struct plat_kernel {
 	char word[16];
@@ -114,6 +101,29 @@ struct plat_gpu_kernels {
 	struct plat_kernels launches;
 };
 
+/* How fast a device of one kind is, and its links; 0: unknown, or none. */
+struct plat_pace {
+	double peak_flops_per_s[2]; /* [0] 4-byte, [1] 8-byte */
+	double speedup;             /* kernels take their time divided by it; 0: 1 */
+	double link_bytes_per_s, link_latency_s; /* from main memory */
+	double peer_bytes_per_s; /* of its links to other devices, each direction */
+	struct plat_gpu_kernels *kernels; /* NULL: nothing is said of them */
+};
+
+/* One of several devices of a type that are not all alike; where a device has several
+ * workers, as a slave has cores, one of these. */
+struct plat_device {
+	int id;    /* as the system and the application count the devices */
+	int index; /* of the worker in the device; the first one's is 0 */
+	char model[64], bus[24];
+	double total_bytes;  /* it has; 0: unknown, */
+	double memory_bytes; /* and gives the node; 0: no limit known */
+	/* Of another node of this process: tasks last here as they do there; or NULL. */
+	struct worker *like;
+	const struct device_type *kind; /* its row of core/device.h; NULL: the type's */
+	const struct plat_pace *pace;   /* one for all of its kind; NULL: the type's */
+};
+
 /* A machine's devices of one type that may run kernels: cores, GPUs. */
 struct plat_devices {
 	int count;                      /* of rows of each */
@@ -122,10 +132,8 @@ struct plat_devices {
 	const struct worker_driver *worker;
 	const struct memory_driver *memory; /* main memory's, for cores */
 	char model[64];
-	double peak_flops_per_s[2]; /* of one: [0] 4-byte, [1] 8-byte; 0: unknown */
-	double speedup;             /* kernels take their time divided by it; 0: 1 */
-	double memory_bytes;        /* of one with its own memory; 0: no limit known */
-	double link_bytes_per_s, link_latency_s; /* from main memory; 0: none */
+	double memory_bytes;   /* of one with its own memory; 0: no limit known */
+	struct plat_pace pace; /* of those of which each has none */
 };
 
 /* A memory that no worker works on, such as a disk: beside main memory, or behind it. */
@@ -187,7 +195,6 @@ struct plat_machine {
 	 * "": all nodes of the run do. */
 	char clock[128];
 	struct plat_devices devices[STARPU_NARCH]; /* by enum starpu_worker_archtype */
-	struct plat_gpu_kernels *gpu_kernels;      /* NULL: nothing is said of them */
 	/* Numbered after those of the devices. */
 	struct plat_memory memories[PLAT_MAX_MEMORIES];
 	int nmemories;

@@ -191,8 +191,6 @@ void costs_close(struct plat *plat)
 	plat->looks = plat->last_look = NULL;
 	free(plat->costs.cold);
 	plat->costs.cold = NULL;
-	free(plat->machine.gpu_kernels);
-	plat->machine.gpu_kernels = NULL;
 	if (!plat->sets)
 		return;
 	table_free(&plat->sets->last);

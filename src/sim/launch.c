@@ -30,10 +30,15 @@ struct launches {
 	double driver_until_s;
 };
 
+static const struct plat_gpu_kernels *kernels_of(const struct worker *worker)
+{
+	return device_pace(worker->node->machine, &worker->device)->kernels;
+}
+
 /* Beyond the first kernel. */
 static double more_launches_s(struct worker *worker, const struct job *job)
 {
-	const struct plat_gpu_kernels *kernels = worker->node->machine->gpu_kernels;
+	const struct plat_gpu_kernels *kernels = kernels_of(worker);
 	const struct plat_kernel *named =
 		job->task->cl ? roofline_named(&kernels->launches, job->task) : NULL;
 
@@ -56,8 +61,8 @@ static double launch(struct launches *launches, struct worker *worker,
 		     const struct job *job)
 {
 	double now_s = plat_now_s(worker->node->plat);
-	double done_s = fmax(launches->driver_until_s, now_s) +
-			worker->node->machine->gpu_kernels->launch_s;
+	double done_s =
+		fmax(launches->driver_until_s, now_s) + kernels_of(worker)->launch_s;
 
 	launches->driver_until_s = done_s + more_launches_s(worker, job);
 	return done_s;
@@ -84,7 +89,7 @@ double launch_begin_s(struct launches **at, struct worker *worker, const struct 
 		      double ended_s)
 {
 	struct launches *launches = launches_of(at);
-	double free_s = ended_s + worker->node->machine->gpu_kernels->gap_s, launched_s;
+	double free_s = ended_s + kernels_of(worker)->gap_s, launched_s;
 	int i = find(launches, job);
 
 	if (i == launches->n)

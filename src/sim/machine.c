@@ -16,16 +16,16 @@
  *
  * A cluster has the same properties for all its hosts.  Where its nodes are of several
  * kinds, kinds="cpu:0-99;gpu:100-149" names those with these numbers, the ones at the end
- * of their names, and gpu.NAME goes before NAME for them.
+ * of their names, and gpu.NAME goes before NAME for them.  GPUs of several kinds in a
+ * node: see gpus.c.
  */
-static const double most_units = 1e6, most_bytes = 1e18, most = 1e30;
+static const double most_units = 1e6, most_bytes = MACHINE_MOST_BYTES,
+		    most = MACHINE_MOST;
 
 static void copy_text(char *text, size_t bytes, const char *property)
 {
 	snprintf(text, bytes, "%s", property ? property : "");
 }
-
-enum { KIND_BYTES = 64 };
 
 /* The last number in a name, or -1. */
 static long number_in(const char *name)
@@ -39,11 +39,10 @@ static long number_in(const char *name)
 	return first < end ? strtol(first, NULL, 10) : -1;
 }
 
-/* "" for a host whose cluster has one kind of nodes, or which is of none. */
-static void kind_of(struct plat *plat, char kind[KIND_BYTES])
+void machine_kind_in(const char *kinds, long number, char kind[MACHINE_KIND_BYTES])
 {
-	const char *at = sg_host_get_property_value(plat->host, "kinds");
-	long number = number_in(sg_host_get_name(plat->host)), first, last;
+	const char *at = kinds;
+	long first, last;
 
 	for (; at && *at; at += strcspn(at, ";"), at += *at == ';')
 		if (sscanf(at, "%62[^:;]:%ld-%ld", kind, &first, &last) == 3 &&
@@ -52,22 +51,60 @@ static void kind_of(struct plat *plat, char kind[KIND_BYTES])
 	kind[0] = 0;
 }
 
-static const char *property_of(struct plat *plat, const char *name)
+int machine_kinds_are_valid(const char *kinds)
 {
-	char kind[KIND_BYTES], full[2 * KIND_BYTES];
+	char kind[MACHINE_KIND_BYTES];
+	long first, last;
+
+	for (const char *at = kinds; *at; at += *at == ';') {
+		size_t length = strcspn(at, ";");
+		int used = 0;
+
+		if (sscanf(at, "%62[^:;.]:%ld-%ld%n", kind, &first, &last, &used) != 3 ||
+		    (size_t)used != length || first < 0 || last < first)
+			return 0;
+		at += length;
+	}
+	return *kinds != 0;
+}
+
+/* "" for a host whose cluster has one kind of nodes, or which is of none. */
+static void kind_of(struct plat *plat, char kind[MACHINE_KIND_BYTES])
+{
+	machine_kind_in(sg_host_get_property_value(plat->host, "kinds"),
+			number_in(sg_host_get_name(plat->host)), kind);
+}
+
+/* Of that name behind those of kinds, as far as these are not "". */
+static const char *named(struct plat *plat, const char *node, const char *gpu,
+			 const char *name)
+{
+	char full[3 * MACHINE_KIND_BYTES];
+
+	snprintf(full, sizeof(full), "%s%s%s%s%s", node, *node ? "." : "", gpu,
+		 *gpu ? "." : "", name);
+	return sg_host_get_property_value(plat->host, full);
+}
+
+const char *machine_text_of(struct plat *plat, const char *gpu, const char *name)
+{
+	char kind[MACHINE_KIND_BYTES];
 	const char *text = NULL;
 
 	kind_of(plat, kind);
-	if (kind[0]) {
-		snprintf(full, sizeof(full), "%s.%s", kind, name);
-		text = sg_host_get_property_value(plat->host, full);
-	}
+	if (kind[0] && gpu[0])
+		text = named(plat, kind, gpu, name);
+	if (!text && gpu[0])
+		text = named(plat, "", gpu, name);
+	if (!text && kind[0])
+		text = named(plat, kind, "", name);
 	return text ? text : sg_host_get_property_value(plat->host, name);
 }
 
-static int read_number(struct plat *plat, const char *name, double limit, double *value)
+int machine_number(struct plat *plat, const char *gpu, const char *name, double limit,
+		   double *value)
 {
-	const char *text = property_of(plat, name);
+	const char *text = machine_text_of(plat, gpu, name);
 	char *end;
 	double number;
 
@@ -85,6 +122,11 @@ static int read_number(struct plat *plat, const char *name, double limit, double
 	}
 	*value = number;
 	return 0;
+}
+
+static int read_number(struct plat *plat, const char *name, double limit, double *value)
+{
+	return machine_number(plat, "", name, limit, value);
 }
 
 double machine_property(struct plat *plat, const char *name, double absent)
@@ -129,76 +171,7 @@ static int read_software(struct plat *plat)
 
 const char *machine_text(struct plat *plat, const char *name)
 {
-	return property_of(plat, name);
-}
-
-/* One of word:part:seconds, with ; between; -EINVAL: it is none. */
-static int read_kernel(struct plat_kernel *kernel, const char **text)
-{
-	size_t length = strcspn(*text, ":;");
-	char *end;
-
-	if (length == 0 || length >= sizeof(kernel->word) || (*text)[length] != ':')
-		return -EINVAL;
-	memcpy(kernel->word, *text, length);
-	kernel->word[length] = 0;
-	*text += length + 1;
-	kernel->efficiency = decimal_read(*text, &end);
-	if (end == *text || *end != ':' ||
-	    !(kernel->efficiency > 0 && kernel->efficiency <= 1))
-		return -EINVAL;
-	*text = end + 1;
-	kernel->root_s = decimal_read(*text, &end);
-	if (end == *text || (*end && *end != ';') ||
-	    !(kernel->root_s >= 0 && kernel->root_s < 1))
-		return -EINVAL;
-	*text = *end ? end + 1 : end;
-	return 0;
-}
-
-/* 0 or -ENODEV. */
-static int read_names(struct plat *plat, const char *name, struct plat_kernels *kernels)
-{
-	const char *text = property_of(plat, name), *at = text;
-
-	if (!text)
-		return 0;
-	while (*at && kernels->n < PLAT_MAX_KERNELS &&
-	       read_kernel(&kernels->each[kernels->n], &at) == 0)
-		kernels->n++;
-	if (!*at && kernels->n > 0)
-		return 0;
-	orr_complain(plat->node->rank,
-		     "platform file: property \"%s\" of host %s is \"%s\": expected "
-		     "up to %d of word:part:seconds, with ; between, part above 0 and "
-		     "at most 1: \"potrf:0.4:2e-6;trsm:0.4:3e-7\"",
-		     name, sg_host_get_name(plat->host), text, PLAT_MAX_KERNELS);
-	return -ENODEV;
-}
-
-/* Nodes of which nothing is said have none.  0 or -ENODEV. */
-static int read_kernels(struct plat *plat)
-{
-	struct plat_gpu_kernels kernels = {0};
-
-	if (read_names(plat, "gpu_kernels", &kernels.slow) < 0 ||
-	    read_names(plat, "gpu_launches", &kernels.launches) < 0 ||
-	    read_number(plat, "gpu_launch", 1, &kernels.launch_s) < 0 ||
-	    read_number(plat, "gpu_gap", 1, &kernels.gap_s) < 0) {
-		costs_close(plat);
-		return -ENODEV;
-	}
-	if (kernels.slow.n > 0 || kernels.launch_s > 0) {
-		plat->machine.gpu_kernels = orr_alloc(sizeof(kernels));
-		*plat->machine.gpu_kernels = kernels;
-	}
-	return 0;
-}
-
-static void set_peaks(struct plat_devices *devices, const double gflops[2])
-{
-	for (int i = 0; i < 2; i++)
-		devices->peak_flops_per_s[i] = gflops[i] * 1e9;
+	return machine_text_of(plat, "", name);
 }
 
 static void say_nature(struct plat *plat)
@@ -220,7 +193,7 @@ int machine_read(struct plat *plat)
 	struct plat_devices *cpu = &machine->devices[STARPU_CPU_WORKER],
 			    *gpu = &machine->devices[STARPU_CUDA_WORKER];
 	double cpus = sg_host_core_count(plat->host), gpus = 0;
-	double peaks[4] = {0}, unused, numas = 1, numa_bytes = 0;
+	double peaks[2] = {0}, unused, numas = 1, numa_bytes = 0;
 	const struct {
 		const char *name;
 		double limit, *value;
@@ -228,14 +201,10 @@ int machine_read(struct plat *plat)
 		{"cpus", most_units, &cpus},
 		{"gpus", STARPU_MAXCUDADEVS, &gpus},
 		{"spare_cores", most_units, &unused},
-		{"gpu_mem_bytes", most_bytes, &gpu->memory_bytes},
-		{"pcie_bw", most, &gpu->link_bytes_per_s},
-		{"pcie_lat", most, &gpu->link_latency_s},
 		{"host_bw", most, &unused},
 		{"host_shared", 1, &unused},
 		{"host_peers", 2, &unused},
 		{"peer_access", 1, &unused},
-		{"nvlink_bw", most, &unused},
 		{"disks", most_units, &unused},
 		{"disk_read_bw", most, &unused},
 		{"disk_write_bw", most, &unused},
@@ -246,10 +215,7 @@ int machine_read(struct plat *plat)
 		{"numa_mem_bytes", most_bytes, &numa_bytes},
 		{"cpu_peak_sp_gflops", most, &peaks[0]},
 		{"cpu_peak_dp_gflops", most, &peaks[1]},
-		{"gpu_peak_sp_gflops", most, &peaks[2]},
-		{"gpu_peak_dp_gflops", most, &peaks[3]},
-		{"cpu_speedup", most, &cpu->speedup},
-		{"gpu_speedup", most, &gpu->speedup},
+		{"cpu_speedup", most, &cpu->pace.speedup},
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -257,13 +223,17 @@ int machine_read(struct plat *plat)
 				numbers[i].value) < 0)
 			return -ENODEV;
 	cpu->count = (int)cpus;
-	if (read_software(plat) < 0 || read_kernels(plat) < 0)
-		return -ENODEV;
-	read_numas(plat, (int)numas, numa_bytes);
 	/* The library uses no more of them. */
 	gpu->count = (int)(gpus < STARPU_MAXCUDADEVS ? gpus : STARPU_MAXCUDADEVS);
-	set_peaks(cpu, peaks);
-	set_peaks(gpu, peaks + 2);
+	if (gpus_read(plat, gpu->count) < 0)
+		return -ENODEV;
+	if (read_software(plat) < 0) {
+		gpus_close(plat);
+		return -ENODEV;
+	}
+	read_numas(plat, (int)numas, numa_bytes);
+	for (int i = 0; i < 2; i++)
+		cpu->pace.peak_flops_per_s[i] = peaks[i] * 1e9;
 	cpu->worker = gpu->worker = &sim_worker_driver;
 	cpu->memory = &main_memory_driver;
 	gpu->memory = &gpu_memory_driver;
@@ -271,8 +241,7 @@ int machine_read(struct plat *plat)
 	/* A GPU's kernels cannot run here: what really computes runs on CPU workers. */
 	if (machine->executes)
 		gpu->count = 0;
-	copy_text(cpu->model, sizeof(cpu->model), property_of(plat, "cpu_model"));
-	copy_text(gpu->model, sizeof(gpu->model), property_of(plat, "gpu_model"));
+	copy_text(cpu->model, sizeof(cpu->model), machine_text(plat, "cpu_model"));
 	copy_text(machine->hostname, sizeof(machine->hostname),
 		  sg_host_get_name(plat->host));
 	return 0;

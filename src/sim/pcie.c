@@ -12,7 +12,9 @@
  *
  * Links: the host side in each direction (host_bw), for each GPU its own link in each
  * direction (pcie_bw) and its peer link in each direction (nvlink_bw), and for each of
- * several main memories a link in each direction to the others (numa_bw).  The host side
+ * several main memories a link in each direction to the others (numa_bw).  GPUs of
+ * several kinds have links of their kind's; a GPU without peer links has none to those
+ * that do.  The host side
  * may be one link for both directions (host_shared), and be crossed by copies between
  * peers, too (host_peers; twice counts as two copies).  Copies
  * wait the latency, then share the links max-min fairly, by progressive filling over
@@ -23,7 +25,6 @@ enum { HOST_TO_GPU, GPU_TO_HOST, HOST_LINKS }; /* host sides */
 enum { GPU_IN, GPU_OUT, PEER_IN, PEER_OUT, GPU_LINKS };
 enum { NUMA_IN, NUMA_OUT, NUMA_LINKS };
 enum { PATH_LINKS = 6, MOST_CROSSINGS = 2 };
-enum { RATE_HOST, RATE_GPU, RATE_PEER, RATE_NUMA };
 
 /* A device is asked for memory in chunks, of which buffers are parts; they are kept. */
 #define CHUNK_BYTES (32.0 * (1 << 20))
@@ -75,6 +76,8 @@ _Static_assert(sizeof(struct transfer) <= sizeof(((struct plat_copy *)0)->backen
 	       "a copy must have room for its transfer");
 
 struct gpu {
+	double latency_s;
+	int has_peer_links;
 	double driver_until_s;           /* see pcie_work() */
 	double used_bytes, chunks_bytes; /* see pcie_book() */
 };
@@ -82,12 +85,12 @@ struct gpu {
 struct pcie {
 	struct plat_timer event;
 	struct plat_copy *first, *last; /* in flight, in the order of start */
-	double updated_s, latency_s, numa_latency_s;
+	double updated_s, numa_latency_s;
 	unsigned nmains, ngpus;
-	int has_peer_links, has_shared_host, ncrossings, costs, nlinks;
-	int stages_peers; /* copies between GPUs stop in main memory */
+	int has_shared_host, ncrossings, costs, nlinks;
+	int stages_peers; /* copies between GPUs without peer links stop in main memory */
 	double queue_s, malloc_s;
-	struct gpu gpus[STARPU_MAXCUDADEVS];
+	struct gpu *gpus;    /* behind the links */
 	struct path *paths;  /* by both memories; NULL before the first copy */
 	struct path *moving; /* those on which copies move */
 	/* The marks of these paths, once for each copy, tell how many move where: now,
@@ -129,7 +132,9 @@ static unsigned beside(const struct pcie *pcie, unsigned memory)
 
 static int is_between_peers(const struct pcie *pcie, unsigned from, unsigned to)
 {
-	return pcie->has_peer_links && is_gpu(pcie, from) && is_gpu(pcie, to);
+	return is_gpu(pcie, from) && is_gpu(pcie, to) &&
+	       pcie->gpus[from - pcie->nmains].has_peer_links &&
+	       pcie->gpus[to - pcie->nmains].has_peer_links;
 }
 
 static int host_link(const struct pcie *pcie, int direction)
@@ -169,8 +174,10 @@ static double latency_of(const struct pcie *pcie, unsigned from, unsigned to)
 {
 	double latency_s = 0;
 
-	if (is_gpu(pcie, from) || is_gpu(pcie, to))
-		latency_s = pcie->latency_s;
+	if (is_gpu(pcie, from))
+		latency_s = pcie->gpus[from - pcie->nmains].latency_s;
+	if (is_gpu(pcie, to))
+		latency_s = fmax(latency_s, pcie->gpus[to - pcie->nmains].latency_s);
 	if (pcie->nmains > 1 && beside(pcie, from) != beside(pcie, to) &&
 	    !is_between_peers(pcie, from, to))
 		latency_s += pcie->numa_latency_s;
@@ -444,15 +451,26 @@ static void on_event(struct plat_timer *event)
 	}
 }
 
-static double rate_of_link(const struct pcie *pcie, int link, const double *rates)
+static void set_links(struct pcie *pcie, int first, int n, double bytes_per_s)
 {
-	int gpu = link - HOST_LINKS;
+	for (int i = first; i < first + n; i++)
+		pcie->links[i].bytes_per_s = bytes_per_s > 0 ? bytes_per_s : INFINITY;
+}
 
-	if (gpu < 0)
-		return rates[RATE_HOST];
-	if (gpu >= GPU_LINKS * (int)pcie->ngpus)
-		return rates[RATE_NUMA];
-	return rates[gpu % GPU_LINKS >= PEER_IN ? RATE_PEER : RATE_GPU];
+static void read_gpu(struct pcie *pcie, struct plat *plat, int index)
+{
+	const struct starpu_perfmodel_device device = {STARPU_CUDA_WORKER, index, 1};
+	const struct plat_pace *pace = device_pace(&plat->machine, &device);
+	double to_host = pace->link_bytes_per_s, to_peers = pace->peer_bytes_per_s;
+	double limit = 1e6 * node_knobs(plat->node)->limit_bandwidth;
+	int first = HOST_LINKS + GPU_LINKS * index;
+
+	pcie->gpus[index].latency_s = pace->link_latency_s;
+	pcie->gpus[index].has_peer_links = to_peers > 0;
+	if (limit > 0)
+		to_host = to_peers = limit;
+	set_links(pcie, first + GPU_IN, 2, to_host);
+	set_links(pcie, first + PEER_IN, 2, to_peers);
 }
 
 struct pcie *pcie_new(struct plat *plat)
@@ -462,25 +480,16 @@ struct pcie *pcie_new(struct plat *plat)
 	int nlinks = HOST_LINKS + GPU_LINKS * gpus->count +
 		     (nmains > 1 ? NUMA_LINKS * nmains : 0);
 	struct pcie *pcie =
-		orr_alloc(sizeof(*pcie) + (size_t)nlinks * sizeof(struct link));
+		orr_alloc(sizeof(*pcie) + (size_t)nlinks * sizeof(struct link) +
+			  (size_t)gpus->count * sizeof(struct gpu));
 	const struct knobs *knobs = node_knobs(plat->node);
-	double rates[] = {[RATE_HOST] = machine_property(plat, "host_bw", 0),
-			  [RATE_GPU] = gpus->link_bytes_per_s,
-			  [RATE_PEER] = machine_property(plat, "nvlink_bw", 0),
-			  [RATE_NUMA] = machine_property(plat, "numa_bw", 0)};
-
-	for (int i = RATE_HOST; i <= RATE_PEER && knobs->limit_bandwidth > 0; i++)
-		if (i != RATE_PEER || rates[i] > 0)
-			rates[i] = 1e6 * knobs->limit_bandwidth;
+	pcie->gpus = (struct gpu *)(void *)&pcie->links[nlinks];
 	pcie->event.plat = plat;
 	pcie->event.fire = on_event;
-	pcie->latency_s = gpus->link_latency_s;
 	pcie->numa_latency_s = machine_property(plat, "numa_lat", 0);
 	pcie->nmains = (unsigned)nmains;
 	pcie->ngpus = (unsigned)gpus->count;
-	pcie->has_peer_links = rates[RATE_PEER] > 0;
-	pcie->stages_peers =
-		!pcie->has_peer_links && machine_property(plat, "peer_access", 1) < 1;
+	pcie->stages_peers = machine_property(plat, "peer_access", 1) < 1;
 	pcie->has_shared_host = machine_property(plat, "host_shared", 0) > 0;
 	pcie->ncrossings =
 		(int)fmin(machine_property(plat, "host_peers", 0), MOST_CROSSINGS);
@@ -488,11 +497,14 @@ struct pcie *pcie_new(struct plat *plat)
 	pcie->malloc_s = knobs->cuda_malloc_cost ? knobs->cuda_malloc_s : 0;
 	pcie->queue_s = knobs->cuda_queue_cost ? knobs->cuda_queue_s : 0;
 	pcie->nlinks = nlinks;
-	for (int i = 0; i < nlinks; i++) {
-		double bytes_per_s = rate_of_link(pcie, i, rates);
-
-		pcie->links[i].bytes_per_s = bytes_per_s > 0 ? bytes_per_s : INFINITY;
-	}
+	set_links(pcie, 0, HOST_LINKS,
+		  knobs->limit_bandwidth > 0 ? 1e6 * knobs->limit_bandwidth
+					     : machine_property(plat, "host_bw", 0));
+	for (int i = 0; i < gpus->count; i++)
+		read_gpu(pcie, plat, i);
+	if (nmains > 1)
+		set_links(pcie, numa_links(pcie, 0), NUMA_LINKS * nmains,
+			  machine_property(plat, "numa_bw", 0));
 	return pcie;
 }
 
@@ -511,7 +523,8 @@ int pcie_reaches(struct plat *plat, unsigned from, unsigned to)
 	const struct pcie *pcie = plat->pcie;
 	unsigned n = pcie->nmains + pcie->ngpus;
 
-	if (pcie->stages_peers && is_gpu(pcie, from) && is_gpu(pcie, to))
+	if (pcie->stages_peers && is_gpu(pcie, from) && is_gpu(pcie, to) &&
+	    !is_between_peers(pcie, from, to))
 		return 0;
 	return from < n && to < n;
 }

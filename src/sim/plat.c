@@ -394,6 +394,7 @@ void plat_close(struct plat *plat)
 	pcie_free(plat->pcie);
 	disks_close(plat);
 	costs_close(plat);
+	gpus_close(plat);
 	memory_close(plat);
 	specifics_clear(sim_rank_self(), &plat->specifics);
 	if (sim->nplats == 0)

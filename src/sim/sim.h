@@ -255,6 +255,7 @@ struct plat {
 	int next_lender;     /* a worker */
 	struct pool workers; /* struct sim_worker */
 	struct specifics specifics; /* of callbacks that no worker runs */
+	struct gpu_kind *gpu_kinds; /* gpus.c */
 	struct pcie *pcie;
 	uint64_t ndraws;                           /* of noise */
 	struct sim_disk *disks[PLAT_MAX_MEMORIES]; /* by their devid */
@@ -405,6 +406,11 @@ struct specifics *sim_worker_specifics(struct worker *worker);
 
 /* ---- machine.c ------------------------------------------------------- */
 
+/* Of a kind's name; and figures up to which numbers are taken. */
+enum { MACHINE_KIND_BYTES = 64 };
+#define MACHINE_MOST_BYTES 1e18
+#define MACHINE_MOST       1e30
+
 /* Fill plat->machine from the host's properties.  0 or -ENODEV, with a message. */
 int machine_read(struct plat *plat);
 /* A property of the host that is a number; absent without one. */
@@ -419,6 +425,22 @@ void sim_lend(struct plat *plat, double seconds, int is_past);
 
 /* A property of the host that is a text, or NULL. */
 const char *machine_text(struct plat *plat, const char *name);
+/* The same, of GPUs of a kind; "": of all. */
+const char *machine_text_of(struct plat *plat, const char *gpu, const char *name);
+/* A number up to a limit, left as it is where none is said.  0, or -ENODEV with a
+ * message. */
+int machine_number(struct plat *plat, const char *gpu, const char *name, double limit,
+		   double *value);
+/* Of "cpu:0-99;gpu:100-149" the kind with a number in it, or "". */
+void machine_kind_in(const char *kinds, long number, char kind[MACHINE_KIND_BYTES]);
+int machine_kinds_are_valid(const char *kinds);
+
+/* ---- gpus.c ---------------------------------------------------------- */
+
+/* Fill machine.devices with what the host says of so many GPUs.  0, or -ENODEV with a
+ * message. */
+int gpus_read(struct plat *plat, int count);
+void gpus_close(struct plat *plat);
 
 /* ---- costs.c --------------------------------------------------------- */
 

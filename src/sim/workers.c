@@ -57,9 +57,12 @@ struct sim_worker {
 
 static int launches_count(const struct worker *worker)
 {
-	const struct plat_gpu_kernels *kernels = worker->node->machine->gpu_kernels;
+	const struct plat_gpu_kernels *kernels;
 
-	return kernels && kernels->launch_s > 0 && device_has_memory(worker->kind);
+	if (!device_has_memory(worker->kind))
+		return 0;
+	kernels = device_pace(worker->node->machine, &worker->device)->kernels;
+	return kernels && kernels->launch_s > 0;
 }
 
 /* Of what waits behind a kernel that runs. */
@@ -578,9 +581,8 @@ static void refuse(struct worker *worker, struct job *job)
 {
 	struct starpu_task *task = job->task;
 	struct starpu_perfmodel *model = task->cl->model;
-	const struct plat_machine *machine = worker->node->machine;
 	const char *name = task->cl->name ? task->cl->name : task->name;
-	const char *device_model = machine->devices[worker->type].model;
+	const char *named = device_model(worker->node->machine, &worker->device);
 	const char *first = "calibrate this size, or choose a size that the file has";
 	char path[2048] = "none", remedy[128];
 	size_t bytes = 0;
@@ -588,7 +590,7 @@ static void refuse(struct worker *worker, struct job *job)
 	describe_remedy(worker, task, remedy, sizeof(remedy));
 	if (model && model->symbol &&
 	    model_path(worker->node, model->symbol, path, sizeof(path)) < 0) {
-		model_absent(worker->node, worker->type, model->symbol, path,
+		model_absent(worker->node, &worker->device, model->symbol, path,
 			     sizeof(path));
 		first = "set STARPU_PERF_MODEL_PATH to the directory whose codelets/45 "
 			"has the file, or calibrate";
@@ -610,7 +612,7 @@ static void refuse(struct worker *worker, struct job *job)
 			"\"%s\" has no entry for footprint %08x, %zu bytes of data, and "
 			"no regression or roofline; file: %s. Remedy: %s, %s",
 			name ? name : "(unnamed)", worker->kind->name,
-			*device_model ? device_model : "of a model without name",
+			*named ? named : "of a model without name",
 			model->symbol ? model->symbol : "(no symbol)",
 			model_footprint(model, task), bytes, path, first, remedy);
 	report_exit(1);

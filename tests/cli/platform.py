@@ -47,6 +47,17 @@ nodes = 2
 gpu = "H100-SXM5-80GB"
 gpus = 4
 """
+ODD = """nodes = 2
+link = "HDR"
+[node]
+cpu = "epyc-7763"
+[[node.device]]
+gpu = "A100-SXM4-80GB"
+gpus = 2
+[[node.device]]
+gpu = "H100-SXM5-80GB"
+pcie_bandwidth = "50 GB/s"
+"""
 # name: (description, words of the refusal); each as a newcomer would write it
 MISTAKES = {
     "no_quotes": (LAB.replace('"HDR"', "HDR"), ["bad.toml:3:", 'link = "HDR"', "quotes"]),
@@ -71,6 +82,15 @@ MISTAKES = {
     "too_many_groups": ('nodes = 500\nlink = "Aries"\nnetwork = "dragonfly"\nrouters = 2\n'
                         "nodes_per_router = 1\n", ["bad.toml:4:", "SimGrid 3.32 cannot route"]),
     "partitions": (MIXED.replace('name = "gpu"\n', ""), ["bad.toml:7:", "lacks name"]),
+    "devices_and_gpu": (LAB + "[[node.device]]\ngpu = \"A100-SXM4-80GB\"\n",
+                        ["bad.toml:8:", "gpu beside [[node.device]]", "leave one of both out"]),
+    "device_of_node": (ODD + "host_bandwidth = \"9 GB/s\"\n",
+                       ["bad.toml:11:", "[[node.device]] has no \"host_bandwidth\"", "belongs in [node]"]),
+    "device_unsaid": (ODD.replace("gpu = \"H100-SXM5-80GB\"\n", ""),
+                      ["bad.toml:8:", "nothing says what these GPUs are", "gpu ="]),
+    "device_table": (ODD.replace("[[node.device]]", "[node.device]", 1).partition("[[")[0],
+                     ["bad.toml:5:", "expected one [[node.device]] for each kind of GPUs"]),
+    "devices_too_many": (ODD + "gpus = 99\n", ["bad.toml:11: gpus is 99"]),
     "kinds_and_nodes": ("nodes = 6\n" + MIXED, ["bad.toml:1:", "partitions have 5"]),
     "part_of_it": (LAB + "lone_copy = 2\n", ["bad.toml:10:", "lone_copy is 2", "expected 0 to 1"]),
     "cold": (LAB + 'cold_costs = "0:100"\n', ["bad.toml:10:", "cold_costs", "less than 1 s"]),
@@ -106,6 +126,34 @@ XML_MISTAKES = {
     "xml_kind": (PLATFORM % (CLUSTER, 'kinds" value="cpu:0-3"/><prop id="gpu.gpus', "2"),
                  ["bad.xml:5: <prop>", "the kind gpu", "kinds names cpu"]),
     "xml_no_kinds": (PLATFORM % (CLUSTER, "gpu.gpus", "2"), ["bad.xml:5:", "no kinds"]),
+    "xml_prefix": (PLATFORM % (CLUSTER, 'kinds" value="cpu:0-3"/><prop id="cpu.gpu_mem_byte', "2"),
+                   ["bad.xml:5: <prop>", "did you mean \"cpu.gpu_mem_bytes\""]),
+    "xml_gpu_kinds": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="gpu_kinds', "fast:0,1"),
+                      ["bad.xml:5: <prop>: gpu_kinds is \"fast:0,1\"", "fast:0-1;slow:2-2"]),
+    "xml_gpu_absent": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="gpu_kinds', "fast:0-1;slow:2-3"),
+                       ["bad.xml:5: <prop>", "GPU 3 of \"slow\"", "numbers 0 to 2"]),
+    "xml_gpu_twice": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="gpu_kinds', "fast:0-1;slow:1-2"),
+                      ["bad.xml:5: <prop>", "GPU 1 is in two kinds, \"fast\" and \"slow\""]),
+    "xml_gpu_none": (PLATFORM % (CLUSTER, "gpu_kinds", "fast:0-1;slow:1-2"),
+                     ["bad.xml:5: <prop>: gpu_kinds changes nothing", "id=\"gpus\""]),
+    "xml_gpu_kind": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="gpu_kinds" value="fast:0-2"/>'
+                                 '<prop id="quick.pcie_bw', "1e9"),
+                     ["bad.xml:5: <prop>: id=\"quick.pcie_bw\"", "the kind quick", "kinds names fast"]),
+    "xml_gpu_node": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="gpu_kinds" value="fast:0-2"/>'
+                                 '<prop id="fast.host_bw', "1e9"),
+                     ["bad.xml:5: <prop>: id=\"fast.host_bw\"", "host_bw is of a node", "leave \"fast.\" out"]),
+    "xml_gpu_typo": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="gpu_kinds" value="fast:0-2"/>'
+                                 '<prop id="fast.pci_bw', "1e9"),
+                     ["bad.xml:5: <prop>: id=\"fast.pci_bw\"", "did you mean \"fast.pcie_bw\""]),
+    "xml_gpu_and_node": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="kinds" value="a:0-3"/>'
+                                     '<prop id="gpu_kinds', "a:0-2"),
+                         ["bad.xml:5: <prop>: gpu_kinds: \"a\" is a kind of nodes, too"]),
+    "xml_peer": (PLATFORM % ('<zone id="z" routing="Vivaldi"><peer id="p" coordinates="1 2 3" speed="1Gf" '
+                              'bw_in="1GBps" bw_out="1GBps">', "cpus", "2"),
+                 ["bad.xml:5: <peer>: SimGrid allows nothing inside", "STARPU_NCPU", "STARPU_HOSTNAME"]),
+    "xml_cabinet": (PLATFORM % ('<cabinet id="c" prefix="n" suffix="" radical="0-3" speed="1Gf" bw="1GBps" '
+                                'lat="1us">', "cpus", "2"),
+                    ["bad.xml:5: <cabinet>: SimGrid allows nothing inside", "<cluster> has the same attributes"]),
     "xml_no_bandwidth": (PLATFORM % (CLUSTER.replace("1GBps", "0GBps"), "cpus", "4"),
                          ["bad.xml:4: <cluster>", "more than 0"]),
     "xml_kernels": (PLATFORM % (CLUSTER, "gpu_kernels", "potrf:40%:2e-6"),
@@ -301,6 +349,30 @@ def partitions(suite):
     suite.verdict("partitions_have_their_nodes", nodes == [(64, 0)] * 3 + [(60, 4)] * 2, nodes)
 
 
+def several_gpus(suite):
+    """Of two kinds in one node, which partitions and changes on the command line take over or replace."""
+    suite.write("odd.toml", ODD)
+    status, said = suite.orrery("platform", "odd.toml", "-o", "odd.xml")
+    props = properties(os.path.join(suite.directory, "odd.xml"))[1] if status == 0 else {}
+    expected = {"gpus": "3", "gpu_kinds": "A100_SXM4_80GB:0-1;H100_SXM5_80GB:2-2", "gpu_model": None,
+                "A100_SXM4_80GB.gpu_model": "A100-SXM4-80GB", "A100_SXM4_80GB.pcie_bw": "25000000000",
+                "H100_SXM5_80GB.gpu_peak_dp_gflops": "67000", "H100_SXM5_80GB.pcie_bw": "50000000000"}
+    wrong = {name: props.get(name) for name in expected if props.get(name) != expected[name]}
+    suite.verdict("gpus_of_two_kinds_are_a_platform", not wrong, "%s %s" % (said, wrong))
+    suite.succeeds("and_good", "platform", "--check", "odd.xml", says="nothing is wrong")
+    suite.orrery("platform", "odd.toml", "node.gpu=Tesla-K40", "node.gpus=2", "-o", "odd.xml")
+    props = properties(os.path.join(suite.directory, "odd.xml"))[1]
+    suite.verdict("the_command_line_makes_them_alike", props.get("gpu_model") == "Tesla-K40" and props["gpus"] == "2" and
+                  "gpu_kinds" not in props, props)
+    suite.write("odd.toml", MIXED.replace("[partition.node]\ngpu = \"H100-SXM5-80GB\"\ngpus = 4\n",
+                                          ODD[ODD.index("[[node"):].replace("[[", "[[partition.")))
+    status, said = suite.orrery("platform", "odd.toml", "-o", "odd.xml")
+    props = properties(os.path.join(suite.directory, "odd.xml"))[1] if status == 0 else {}
+    suite.verdict("partitions_have_gpus_of_kinds", props.get("gpu.H100_SXM5_80GB.pcie_bw") == "50000000000" and
+                  props.get("gpu.gpus") == "3", "%s %s" % (said, props))
+    suite.succeeds("which_are_good", "platform", "--check", "odd.xml", says="nothing is wrong")
+
+
 def ready(suite):
     """Each ready machine at awkward sizes; all routes between some hosts exist."""
     status, said = suite.orrery("platform", "--list")
@@ -364,7 +436,9 @@ def shipped(suite):
                           "%s -o platforms/xml/%s.xml" % (name, name))
     with open(os.path.join(SRC, "src", "sim", "machine.c"), encoding="utf-8") as f:
         text = f.read()
-        table = re.findall(r'^\t\t\{"(\w+)", ', text, re.M) + re.findall(
+    with open(os.path.join(SRC, "src", "sim", "gpus.c"), encoding="utf-8") as f:
+        gpus = f.read()
+        table = re.findall(r'^\t\t\{"(\w+)", ', gpus, re.M) + re.findall(r'machine_number\(plat, kind, "(\w+)"', gpus) + re.findall(r'^\t\t\{"(\w+)", ', text, re.M) + re.findall(
             r'"(\w+)"', re.search(r"at_most_1\[\] = \{([^}]*)\}", text).group(1)) + re.findall(
             r'read_number\(plat, "(\w+)"', text)
     suite.verdict("the_check_knows_all_properties", sorted(table) == sorted(NUMBERS),
@@ -402,6 +476,10 @@ def runs(suite):
     suite.verdict("hello_compiles", status == 0, said)
     suite.succeeds("run_takes_a_description", "run", "--quiet", "--sim", "lab.toml", "-n", "2",
                    "./hello-sim", says="of 2, argument none", times=2)
+    os.environ["STARPU_WORKERS_CUDAID"] = "1"
+    suite.succeeds("a_choice_of_gpus_is_not_passed_over", "run", "--sim", "small4", "-n", "2", "./hello-sim",
+                   says="STARPU_WORKERS_CUDAID and conf.workers_cuda_gpuid choose GPUs of real machines")
+    del os.environ["STARPU_WORKERS_CUDAID"]
     suite.succeeds("run_takes_a_ready_machine", "run", "--quiet", "--sim", "xe6:27", "-n", "2",
                    "./hello-sim", says="of 2, argument none", times=2)
     suite.write("bad.xml", XML_MISTAKES["xml_unit"][0])
@@ -584,6 +662,7 @@ def main():
         described(suite)
         outputs(suite)
         partitions(suite)
+        several_gpus(suite)
         shipped(suite)
         if os.path.isdir(BUS):
             starpu(suite)

@@ -201,8 +201,8 @@ int plat_open(struct plat **plat_out, struct node *node)
 			machine->gpu_left_bytes > 0 ? &shared_driver : plat_main_memory(),
 		.model = "fake GPU",
 		.memory_bytes = machine->gpu_memory_bytes,
-		.link_bytes_per_s = machine->link_bytes_per_s,
-		.link_latency_s = machine->link_latency_s};
+		.pace = {.link_bytes_per_s = machine->link_bytes_per_s,
+			 .link_latency_s = machine->link_latency_s}};
 	if (machine->disk_bytes > 0)
 		plat->machine.memories[plat->machine.nmemories++] =
 			(struct plat_memory){.driver = &fake_disk_driver,
@@ -430,7 +430,7 @@ static void memory_free(struct plat *plat, unsigned memory, void *ptr, size_t by
 
 static double copy_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes)
 {
-	const struct plat_devices *gpus = &plat->machine.devices[STARPU_CUDA_WORKER];
+	const struct plat_pace *gpus = &plat->machine.devices[STARPU_CUDA_WORKER].pace;
 	double seconds = gpus->link_latency_s + (double)bytes / gpus->link_bytes_per_s;
 
 	if (from == to)

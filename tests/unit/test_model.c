@@ -116,8 +116,8 @@ static int open_scene(void **state)
 	s->machine.predicts = 1;
 	strcpy(s->machine.devices[STARPU_CPU_WORKER].model, "somecpu");
 	strcpy(s->machine.devices[STARPU_CUDA_WORKER].model, "somegpu");
-	s->machine.devices[STARPU_CUDA_WORKER].peak_flops_per_s[0] = 10e12;
-	s->machine.devices[STARPU_CUDA_WORKER].peak_flops_per_s[1] = 5e12;
+	s->machine.devices[STARPU_CUDA_WORKER].pace.peak_flops_per_s[0] = 10e12;
+	s->machine.devices[STARPU_CUDA_WORKER].pace.peak_flops_per_s[1] = 5e12;
 	s->node.world = &s->world;
 	s->node.settings = &s->settings;
 	s->node.machine = &s->machine;
@@ -370,7 +370,7 @@ static void named_kernels_have_a_law_of_their_own(void **state)
 
 	s->task.flops = 1e9;
 	plain_s = expect(s, 0).seconds;
-	s->machine.gpu_kernels = &kernels;
+	s->machine.devices[STARPU_CUDA_WORKER].pace.kernels = &kernels;
 	named_s = expect(s, 0).seconds;
 	assert_int_equal(expect(s, 0).source, MODEL_ROOFLINE);
 	/* 20 us / 0.8 to start, 1e9 / (10e12 x 0.5), and 1,000 columns. */
@@ -383,7 +383,7 @@ static void named_kernels_have_a_law_of_their_own(void **state)
 	s->codelet.name = NULL;
 	assert_true(fabs(roofline_seconds(&s->workers[0], &s->task) - plain_s) < 1e-12);
 	s->model.symbol = "kernel";
-	s->machine.gpu_kernels = NULL;
+	s->machine.devices[STARPU_CUDA_WORKER].pace.kernels = NULL;
 }
 
 static void a_machine_can_be_faster_than_its_models(void **state)
@@ -393,11 +393,11 @@ static void a_machine_can_be_faster_than_its_models(void **state)
 
 	s->task.flops = 1e9;
 	before = expect(s, 0);
-	s->machine.devices[STARPU_CUDA_WORKER].speedup = 4;
+	s->machine.devices[STARPU_CUDA_WORKER].pace.speedup = 4;
 	after = expect(s, 0);
 	assert_int_equal(after.source, before.source);
 	assert_true(fabs(after.seconds * 4 - before.seconds) < 1e-12);
-	s->machine.devices[STARPU_CPU_WORKER].speedup = 2;
+	s->machine.devices[STARPU_CPU_WORKER].pace.speedup = 2;
 	assert_true(expect(s, 0).seconds == after.seconds);
 }
 

@@ -286,10 +286,10 @@ static struct model_estimate from_first_device(const struct model_query *query)
 	struct model_query other = *query;
 	struct model_answer answer;
 
+	device.devid = device_first_like(query->node->machine, &device);
 	if (!query->node->machine->predicts || query->arch->ndevices != 1 ||
-	    device.devid == 0)
+	    device.devid == query->arch->devices[0].devid)
 		return (struct model_estimate){.source = MODEL_NONE};
-	device.devid = 0;
 	other.arch = &first;
 	answer = model_find(query->node, query->model, &first, query->implementation, 0);
 	return answer.known ? from_known(&other, &answer)
@@ -376,7 +376,7 @@ struct model_estimate model_evaluate(const struct model_query *query)
 	/* Energy is another model. */
 	if (!query->arch || !query->arch->ndevices || !cl || query->model != cl->model)
 		return estimate;
-	speedup = query->node->machine->devices[query->arch->devices[0].type].speedup;
+	speedup = device_pace(query->node->machine, &query->arch->devices[0])->speedup;
 	if (speedup > 0) {
 		estimate.seconds /= speedup;
 		estimate.deviation_s /= speedup;
@@ -726,7 +726,7 @@ double model_measured_us(struct worker *worker, struct starpu_perfmodel *model,
 	struct node *node = worker->node;
 	struct model_answer answer =
 		model_find(node, model, &worker->arch, implementation, 0);
-	double speedup = node->machine->devices[worker->type].speedup, us;
+	double speedup = device_pace(node->machine, &worker->device)->speedup, us;
 
 	if (answer.broken)
 		return NAN;

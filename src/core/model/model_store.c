@@ -133,20 +133,21 @@ static void hostname_of_rank(const struct node *node, char *host)
 	snprintf(host, HOST_BYTES, "%.*s", (int)length, at);
 }
 
-/* The names under which models of this type of worker are looked up, best first. */
-static int host_names(const struct node *node, enum starpu_worker_archtype type,
+/* The names under which models of this device are looked up, best first. */
+static int host_names(const struct node *node,
+		      const struct starpu_perfmodel_device *device,
 		      char hosts[MAX_HOSTS][HOST_BYTES])
 {
 	const struct plat_machine *machine = node->machine;
-	const char *device = machine->devices[type].model;
+	const char *model = device_model(node->machine, device);
 	int n = 0;
 
 	if (*node_knobs(node)->mpi_hostnames)
 		hostname_of_rank(node, hosts[n++]);
 	else if (*node_knobs(node)->hostname)
 		snprintf(hosts[n++], HOST_BYTES, "%s", node_knobs(node)->hostname);
-	if (machine->predicts && *device)
-		snprintf(hosts[n++], HOST_BYTES, "%s", device);
+	if (machine->predicts && *model)
+		snprintf(hosts[n++], HOST_BYTES, "%s", model);
 	else if (!machine->predicts && !n)
 		snprintf(hosts[n++], HOST_BYTES, "%.*s",
 			 (int)strcspn(machine->hostname, "."), machine->hostname);
@@ -363,9 +364,12 @@ void model_store_save(struct model_store *store, struct node *node)
 
 /* ---- Answers --------------------------------------------------------- */
 
-/* The measured device of that kind with the lowest number, which is 0 mostly. */
-static struct model_combination *first_like(const struct model_data *data,
-					    const struct starpu_perfmodel_device *device)
+/* The measured device of that kind with the lowest number, which is 0 mostly, in the file
+ * of that name. */
+static struct model_combination *first_like(const struct node *node,
+					    const struct model_data *data,
+					    const struct starpu_perfmodel_device *device,
+					    const char *name)
 {
 	struct model_combination *first = NULL;
 
@@ -375,6 +379,7 @@ static struct model_combination *first_like(const struct model_data *data,
 
 		if (one->arch.ndevices == 1 && its->type == device->type &&
 		    its->ncores == device->ncores &&
+		    device_may_speak(node->machine, device, name, its->devid) &&
 		    (!first || its->devid < first->arch.devices->devid))
 			first = one;
 	}
@@ -382,32 +387,41 @@ static struct model_combination *first_like(const struct model_data *data,
 }
 
 /*
- * The combination that speaks for arch.  A simulated machine may have more devices
- * of a kind than the measured one: the first device then speaks for all.
+ * The combination that speaks for arch in the file of that name.  A simulated machine
+ * may have more devices of a kind than the measured one: the first device then speaks for
+ * all.
  */
 static struct model_combination *speaks_for(const struct node *node,
 					    const struct model_data *data,
-					    const struct starpu_perfmodel_arch *arch)
+					    const struct starpu_perfmodel_arch *arch,
+					    const char *name)
 {
-	struct model_combination *found = model_data_find(data, arch);
+	struct starpu_perfmodel_device device = arch->devices[0];
+	struct starpu_perfmodel_arch there = {.ndevices = 1, .devices = &device};
+	struct model_combination *found;
 
-	if (found || arch->ndevices != 1 || !node->machine->predicts)
-		return found;
-	return first_like(data, &arch->devices[0]);
+	if (arch->ndevices != 1 || !node->machine->predicts)
+		return model_data_find(data, arch);
+	device.devid = device_number(node->machine, &arch->devices[0], name);
+	found = model_data_find(data, &there);
+	return found ? found : first_like(node, data, &arch->devices[0], name);
 }
 
-static void consult(struct node *node, struct model_file *file,
+static void consult(struct node *node, struct model_file *file, const char *name,
 		    const struct starpu_perfmodel_arch *arch, struct model_answer *answer)
 {
 	struct model_combination *combination;
+	int number = device_number(node->machine, &arch->devices[0], name);
 
 	if (file->status && file->status != -ENOENT)
 		answer->broken = 1;
-	combination = speaks_for(node, &file->data, arch);
+	combination = speaks_for(node, &file->data, arch, name);
 	if (!combination)
 		return;
 	answer->known = combination->implementations[answer->implementation];
-	answer->stands_in = !model_same_arch(&combination->arch, arch);
+	answer->stands_in = combination->arch.ndevices == 1 && arch->ndevices == 1
+				    ? combination->arch.devices->devid != number
+				    : !model_same_arch(&combination->arch, arch);
 	answer->file = answer->known ? file : NULL;
 }
 
@@ -435,15 +449,15 @@ static void ask_files(struct node *node, struct _starpu_perfmodel_state *state,
 	int n;
 
 	if (state->only) {
-		consult(node, state->only, arch, answer);
+		consult(node, state->only, "", arch, answer);
 		return;
 	}
 	if (!symbol || !*symbol)
 		return;
-	n = host_names(node, answer->type, hosts);
+	n = host_names(node, &arch->devices[0], hosts);
 	for (int i = 0; i < n && !answer->known; i++) {
 		file_name(symbol, hosts[i], name);
-		consult(node, file_get(node, name), arch, answer);
+		consult(node, file_get(node, name), hosts[i], arch, answer);
 	}
 	if (answer->known)
 		answer->broken = 0;
@@ -454,7 +468,7 @@ static void add_place(struct node *node, struct _starpu_perfmodel_state *state,
 		      struct model_answer *answer)
 {
 	char hosts[MAX_HOSTS][HOST_BYTES];
-	int n = host_names(node, answer->type, hosts);
+	int n = host_names(node, &arch->devices[0], hosts);
 	struct model_file *file = file_to_write(node, state, n ? hosts[0] : NULL);
 
 	if (file->status && file->status != -ENOENT) {
@@ -568,7 +582,8 @@ static int look_up(const struct node *node, const char *symbol, char *name, char
 	char hosts[MAX_HOSTS][HOST_BYTES], *dot;
 
 	for (int t = DEVICE_TYPES - 1; t >= 0; t--) {
-		int n = host_names(node, device_order[t], hosts);
+		struct starpu_perfmodel_device first = {device_order[t], 0, 1};
+		int n = host_names(node, &first, hosts);
 
 		for (int i = 0; i < n; i++) {
 			file_name(symbol, hosts[i], name);
@@ -594,12 +609,12 @@ int model_path(struct node *node, const char *symbol, char *path, size_t bytes)
 	return ret;
 }
 
-void model_absent(const struct node *node, enum starpu_worker_archtype type,
+void model_absent(const struct node *node, const struct starpu_perfmodel_device *device,
 		  const char *symbol, char *text, size_t bytes)
 {
 	char hosts[MAX_HOSTS][HOST_BYTES] = {""};
 
-	host_names(node, type, hosts);
+	host_names(node, device, hosts);
 	sampling_absent(node_knobs(node), symbol, hosts[0], text, bytes);
 }
 
@@ -657,8 +672,8 @@ void model_save(struct node *node, struct starpu_perfmodel *model)
 
 void model_store_host(const struct node *node, char *host, size_t bytes)
 {
+	struct starpu_perfmodel_device core = {STARPU_CPU_WORKER, 0, 1};
 	char hosts[MAX_HOSTS][HOST_BYTES];
 
-	snprintf(host, bytes, "%s",
-		 host_names(node, STARPU_CPU_WORKER, hosts) ? hosts[0] : "");
+	snprintf(host, bytes, "%s", host_names(node, &core, hosts) ? hosts[0] : "");
 }

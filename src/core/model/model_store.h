@@ -86,7 +86,7 @@ int model_attach(struct node *node, struct starpu_perfmodel *model, const char *
 /* Path of the existing file of symbol on this node; 0 or -ENOENT. */
 int model_path(struct node *node, const char *symbol, char *path, size_t bytes);
 /* For a user: where the file of symbol was looked for in vain, and what is there. */
-void model_absent(const struct node *node, enum starpu_worker_archtype type,
+void model_absent(const struct node *node, const struct starpu_perfmodel_device *device,
 		  const char *symbol, char *text, size_t bytes);
 /* The name of this machine in files of measurements. */
 void model_store_host(const struct node *node, char *host, size_t bytes);

@@ -53,17 +53,14 @@ size_t roofline_element_bytes(struct starpu_task *task)
 
 double roofline_seconds(const struct worker *worker, struct starpu_task *task)
 {
-	const struct plat_machine *machine = worker->node->machine;
-	const double *peaks = machine->devices[worker->type].peak_flops_per_s;
-	const struct plat_kernels *kernels =
-		worker->type == STARPU_CUDA_WORKER && machine->gpu_kernels
-			? &machine->gpu_kernels->slow
-			: NULL;
+	const struct plat_pace *pace =
+		device_pace(worker->node->machine, &worker->device);
+	const struct plat_kernels *kernels = pace->kernels ? &pace->kernels->slow : NULL;
 	double peak;
 
 	if (!(task->flops > 0))
 		return 0;
-	peak = peaks[roofline_element_bytes(task) == 8];
+	peak = pace->peak_flops_per_s[roofline_element_bytes(task) == 8];
 	return peak > 0 ? roofline_law_s(worker->type, peak, task->flops,
 					 roofline_named(kernels, task))
 			: 0;
