@@ -24,6 +24,9 @@ DRAIN_S = 2                # from its end to that of what it has said
 LOOK_S = (0.1, 2)          # between two looks at mpirun's ranks: least, most
 HANG_S = 20                # from the end of the last rank to mpirun's: it hangs
 PR_SET_PDEATHSIG = 1
+# What batch systems and Open MPI name hosts by: Slurm, PBS, LSF, Grid Engine, a default hostfile
+ALLOCATIONS = ("SLURM_JOB_ID", "SLURM_JOBID", "PBS_NODEFILE", "LSB_HOSTS", "LSB_AFFINITY_HOSTFILE",
+               "PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile")
 HINTS = {signal.SIGSEGV: ": a pointer leads nowhere, or the stack is full",
          signal.SIGKILL: ": somebody killed it, often the system for lack of memory"}
 
@@ -261,6 +264,12 @@ def make_room(directory):
               % (directory, error.filename, error.strerror), file=sys.stderr, flush=True)
 
 
+def has_hosts(args):
+    """May mpirun start ranks on other machines, which have neither our environment nor our
+    directories?  Within a job of a batch system it takes the hosts of that."""
+    return bool(args.hostfile) or any(name in os.environ for name in ALLOCATIONS)
+
+
 def tell_wishes(args, env):
     """What the library does for options, by its variables."""
     if args.progress:
@@ -280,7 +289,7 @@ def launch(command, args, env, speech):
         make_room(env["ORRERY_EVENTS"])
     guard = Guard(args.memory) if args.sim else None
     status = Child(command, env, speech, 0 if args.sim else args.n, bool(args.wrapper), guard,
-                   bool(args.hostfile)).wait()
+                   has_hosts(args)).wait()
     if args.comm_matrix and status == 0:
         write_matrix(args.comm_matrix, args.n, speech.matrix)
     return status

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 
 from orrery_tool.app import environment
-from orrery_tool.child import launch, tell_wishes
+from orrery_tool.child import has_hosts, launch, tell_wishes
 from orrery_tool.mapping import has_rules, map_of_run
 from orrery_tool.platform import hostfile_lines
 from orrery_tool.private import PrivateDirectory
@@ -63,14 +63,14 @@ def start(place, args, app, command, directory):
     if args.transport:
         env["ORRERY_TRANSPORT"] = args.transport
     tell_wishes(args, env)
-    if args.hostfile:
+    if has_hosts(args):
         command += passed_on(env)
     # A rank that writes its last records has more time than the second that is usual.
     # Two such times pass whenever a rank has been ended by a signal.
     if args.trace:
         env.setdefault("OMPI_MCA_odls_base_sigkill_timeout", "4")
     command += args.wrapper + [app.path] + args.app[1:]
-    if args.hostfile:
+    if has_hosts(args):
         return launch(command, args, env, speech)
     # What ranks, or mpirun, leave that were killed goes, too: of Open MPI and of UCX.
     env.setdefault("OMPI_MCA_orte_tmpdir_base", directory)

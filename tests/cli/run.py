@@ -3,6 +3,7 @@
 # Copyright (c) 2026 The Orrery authors
 """scripts/orrery: what it starts, and one clear sentence for each thing it cannot start."""
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -29,12 +30,12 @@ class Suite:
         self.directory = directory
         self.nfailed = 0
 
-    def orrery(self, *arguments, limit=None, build=BUILD):
+    def orrery(self, *arguments, limit=None, build=BUILD, **variables):
         """(status, stdout + stderr) of one command; limit: (resource, value)."""
         lower = limit and (lambda: resource.setrlimit(limit[0], (limit[1], limit[1])))
         out = subprocess.run([sys.executable, ORRERY, *arguments], cwd=self.directory, text=True,
                              capture_output=True, preexec_fn=lower, timeout=100,
-                             env=dict(os.environ, ORRERY_BUILD=build))
+                             env=dict(os.environ, ORRERY_BUILD=build, **variables))
         return out.returncode, out.stdout + out.stderr
 
     def verdict(self, claim, good, why):
@@ -137,6 +138,17 @@ def real(suite):
     suite.verdict("options_reach_other_hosts", status == 0 and all(
         " -x " + name in said for name in ("ORRERY_TRANSPORT", "ORRERY_PROGRESS", "ORRERY_EVENTS",
                                            "OPENBLAS_NUM_THREADS")), said)
+    # A batch system's job may have several hosts, which lack directories of this one, too.
+    mpirun = os.path.join(suite.directory, "bin", "mpirun")
+    os.makedirs(os.path.dirname(mpirun))
+    with open(mpirun, "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\necho place=$OMPI_MCA_orte_tmpdir_base. arguments=$*\n")
+    os.chmod(mpirun, 0o755)
+    for name, wanted in ({}, "^place=/"), ({"SLURM_JOB_ID": "7"}, r"^place=\. .* -x OPENBLAS_NUM_THREADS"):
+        status, said = suite.orrery("run", "-n", "1", "./hello", **name,
+                                    PATH=os.path.dirname(mpirun) + ":" + os.environ["PATH"])
+        suite.verdict("hosts_of_%s" % ("a_batch_job" if name else "no_batch_job"),
+                      status == 0 and re.search(wanted, said), said)
     suite.refuses("missing_hostfile", "run", "-n", "1", "--hostfile", "nothing", "./hello",
                   says=["host file nothing does not exist"])
     suite.refuses("hostfile_that_is_a_directory", "run", "-n", "1", "--hostfile", ".", "./hello",
