@@ -150,7 +150,7 @@ static void tell_settings(struct node *node)
 		return;
 	if (node->policy && node->policy->policy_name)
 		tell_setting(node, "scheduler", node->policy->policy_name);
-	if (*node->machine->clock)
+	if (node->machine->clock)
 		tell_setting(node, "clock", node->machine->clock);
 	snprintf(cores, sizeof(cores), "%d",
 		 node->machine->devices[STARPU_CPU_WORKER].count);

@@ -50,7 +50,6 @@ struct insertion {
 /* To be added to what is said of different graphs: what may have made them differ, of
  * what happened here; or "". */
 const char *insert_more_words(struct mpi *mpi);
-/* The task's data have several owners, and the one with most bytes executes it. */
 
 struct exchange;
 

@@ -192,8 +192,8 @@ struct plat_machine {
 	struct plat_costs costs;
 	char hostname[128];
 	/* Whose clock plat_now_s() reads: nodes that name the same one may compare dates;
-	 * "": all nodes of the run do. */
-	char clock[128];
+	 * NULL: all nodes of the run do. */
+	const char *clock;
 	struct plat_devices devices[STARPU_NARCH]; /* by enum starpu_worker_archtype */
 	/* Numbered after those of the devices. */
 	struct plat_memory memories[PLAT_MAX_MEMORIES];

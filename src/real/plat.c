@@ -110,7 +110,8 @@ int plat_open(struct plat **plat_out, struct node *node)
 			 hostname);
 	else
 		gethostname(plat->machine.hostname, sizeof(plat->machine.hostname) - 1);
-	real_clock_name(plat->machine.clock, sizeof(plat->machine.clock));
+	real_clock_name(plat->clock, sizeof(plat->clock));
+	plat->machine.clock = plat->clock;
 	/* Naps of 10 us must not last 60; threads made from here on inherit this. */
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
 	ret = cores_open(plat);

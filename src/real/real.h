@@ -240,6 +240,7 @@ struct plat {
 	pid_t process;                   /* that opened it */
 	void (*last)(struct node *node); /* at the end of the process, or NULL */
 	struct plat_machine machine;
+	char clock[128]; /* of the machine */
 	struct cores cores;
 	struct timers timers;
 	struct progress progress;
