@@ -29,6 +29,8 @@ OTHER_NAMES = {
 APART = "all partitions are of one network; two networks and a link between them are two <cluster>s in a " \
     "platform of SimGrid's, see \"orrery help platforms\""
 IN_OTHER_WORDS = {
+    "device": "GPUs of one kind are a table below that of their node, [[node.device]]",
+    "devices": "GPUs of one kind are a table below that of their node, [[node.device]]",
     "groups": "the number of groups follows from nodes, nodes_per_router, routers and chassis",
     "levels": "a fat tree has as many levels as its nodes need, or tree says them",
     "prefix": "hosts are called node-0, node-1, ...; leave it out",
@@ -141,7 +143,10 @@ def table_remedy(line, head, words):
             "below it"
     if name == "partition.node":
         return "it stands once below each [[partition]]"
-    return "tables are [node] and [[partition]], and [partition.node] below one of these"
+    if name in ("node.device", "partition.node.device"):
+        return "each kind of GPUs begins with [[%s]]" % name
+    return "tables are [node], [[node.device]] and [[partition]], and below one of these [partition.node] and " \
+        "[[partition.node.device]]"
 
 
 def toml_remedy(line, words):
