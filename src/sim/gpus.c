@@ -185,12 +185,17 @@ static int read_all(struct plat *plat, int count)
 	return count > 0 ? read_each(plat, text, count) : 0;
 }
 
-/* The application's choice, too.  All ranks have one environment. */
+/* Without a conf nobody has chosen there. */
+static int are_chosen(const struct node *node)
+{
+	return (node->conf && node->conf->use_explicit_workers_cuda_gpuid) ||
+	       *node_knobs(node)->workers_cudaid;
+}
+
+/* All ranks have one environment. */
 static void tell_of_choice(const struct plat *plat, int count)
 {
-	if (plat->node->rank == 0 && count > 0 &&
-	    (plat->node->conf->use_explicit_workers_cuda_gpuid ||
-	     *node_knobs(plat->node)->workers_cudaid))
+	if (plat->node->rank == 0 && count > 0 && are_chosen(plat->node))
 		orr_complain(
 			0, "STARPU_WORKERS_CUDAID and conf.workers_cuda_gpuid choose "
 			   "GPUs of real machines: in simulation the first ones have "

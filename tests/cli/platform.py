@@ -23,6 +23,7 @@ from orrery_tool.platform_shape import routable   # noqa: E402
 
 DATA = os.environ.get("ORR_TEST_DATA", os.path.join(SRC, "..", "shared", "data"))
 CHOLESKY = os.path.join(BUILD, "examples", "cholesky", "cholesky-sim")
+RING = os.path.join(BUILD, "examples", "ring-sim")
 BUS = os.path.join(DATA, "starpu-sampling", "bus")
 LAB = """nodes = 32
 network = "fat tree"
@@ -480,7 +481,7 @@ def runs(suite):
     suite.succeeds("run_takes_a_description", "run", "--quiet", "--sim", "lab.toml", "-n", "2",
                    "./hello-sim", says="of 2, argument none", times=2)
     os.environ["STARPU_WORKERS_CUDAID"] = "1"
-    suite.succeeds("a_choice_of_gpus_is_not_passed_over", "run", "--sim", "small4", "-n", "2", "./hello-sim",
+    suite.succeeds("a_choice_of_gpus_is_not_passed_over", "run", "--sim", "small4", "-n", "2", RING,
                    says="STARPU_WORKERS_CUDAID and conf.workers_cuda_gpuid choose GPUs of real machines")
     del os.environ["STARPU_WORKERS_CUDAID"]
     suite.succeeds("run_takes_a_ready_machine", "run", "--quiet", "--sim", "xe6:27", "-n", "2",
