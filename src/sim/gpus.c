@@ -192,15 +192,15 @@ static int are_chosen(const struct node *node)
 	       *node_knobs(node)->workers_cudaid;
 }
 
-/* All ranks have one environment. */
 static void tell_of_choice(const struct plat *plat, int count)
 {
-	if (plat->node->rank == 0 && count > 0 && are_chosen(plat->node))
+	if (count > 0 && are_chosen(plat->node) && !plat->sim->choice_told++)
 		orr_complain(
-			0, "STARPU_WORKERS_CUDAID and conf.workers_cuda_gpuid choose "
-			   "GPUs of real machines: in simulation the first ones have "
-			   "workers, as many as STARPU_NCUDA says; leave the others out "
-			   "of the platform (gpus, gpu_kinds)");
+			plat->node->rank,
+			"STARPU_WORKERS_CUDAID and conf.workers_cuda_gpuid choose "
+			"GPUs of real machines: in simulation the first ones have "
+			"workers, as many as STARPU_NCUDA says; leave the others out "
+			"of the platform (gpus, gpu_kinds)");
 }
 
 int gpus_read(struct plat *plat, int count)
