@@ -47,7 +47,6 @@ struct joined {
 	int is_aborting; /* atomic: MPI_Abort() has been called, and was told */
 };
 
-/* What outlives a node: made on first use, reachable from the one global pointer. */
 /* Who looks after the ranks of this machine while the program waits in MPI; vigil.c. */
 struct vigil {
 	struct orr_lock lock;
@@ -65,6 +64,7 @@ struct blocking {
 	uint64_t since_ns;
 };
 
+/* What outlives a node: made on first use, reachable from the one global pointer. */
 struct real {
 	struct world *world;
 	struct node *self;

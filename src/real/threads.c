@@ -24,6 +24,7 @@
  * itself (mpi_start.c) and the program's.  A handler of a signal can do anything, too;
  * those of faults, which MPI libraries install to print a stack, only end the process.
  */
+
 /* The first thread is still there when it has ended. */
 static int has_ended(int id)
 {
