@@ -176,10 +176,18 @@ int device_pipeline(const struct device_type *type, const struct knobs *knobs)
 
 /* ---- Devices of a type that are not alike ------------------------------ */
 
+/* Either all devices of a type have a pace of their own or none has, as a slave's cores,
+ * of which there may be thousands. */
+static int nrows_of(const struct plat_devices *devices)
+{
+	return devices->each && devices->count > 0 && devices->each->pace ? devices->count
+									  : 0;
+}
+
 /* NULL: the type speaks for it. */
 static const struct plat_device *row_of(const struct plat_devices *devices, int devid)
 {
-	for (int i = 0; devices->each && i < devices->count; i++)
+	for (int i = 0, n = nrows_of(devices); i < n; i++)
 		if (devices->each[i].id == devid)
 			return &devices->each[i];
 	return NULL;
@@ -191,7 +199,7 @@ const struct plat_pace *device_pace(const struct plat_machine *machine,
 	const struct plat_devices *devices = &machine->devices[device->type];
 	const struct plat_device *row = row_of(devices, device->devid);
 
-	return row && row->pace ? row->pace : &devices->pace;
+	return row ? row->pace : &devices->pace;
 }
 
 const char *device_model(const struct plat_machine *machine,
@@ -200,7 +208,7 @@ const char *device_model(const struct plat_machine *machine,
 	const struct plat_devices *devices = &machine->devices[device->type];
 	const struct plat_device *row = row_of(devices, device->devid);
 
-	return row && row->pace ? row->model : devices->model;
+	return row ? row->model : devices->model;
 }
 
 int device_number(const struct plat_machine *machine,
@@ -210,7 +218,7 @@ int device_number(const struct plat_machine *machine,
 	const struct plat_device *row = row_of(devices, device->devid);
 	int number = 0;
 
-	if (!row || !row->pace || strcmp(row->model, file) != 0)
+	if (!row || strcmp(row->model, file) != 0)
 		return device->devid;
 	for (const struct plat_device *at = devices->each; at < row; at++)
 		number += strcmp(at->model, file) == 0;
@@ -225,11 +233,11 @@ int device_may_speak(const struct plat_machine *machine,
 	const struct plat_pace *pace = device_pace(machine, device);
 	int has_its_name = strcmp(device_model(machine, device), file) == 0;
 
-	for (int i = 0; devices->each && i < devices->count; i++) {
+	for (int i = 0, n = nrows_of(devices); i < n; i++) {
 		const struct plat_device *row = &devices->each[i];
 		struct starpu_perfmodel_device other = {device->type, row->id, 1};
 
-		if (row->pace && (!has_its_name || strcmp(row->model, file) == 0) &&
+		if ((!has_its_name || strcmp(row->model, file) == 0) &&
 		    device_number(machine, &other, file) == number)
 			return row->pace == pace;
 	}
@@ -242,7 +250,7 @@ int device_first_like(const struct plat_machine *machine,
 	const struct plat_devices *devices = &machine->devices[device->type];
 	const struct plat_pace *pace = device_pace(machine, device);
 
-	for (int i = 0; devices->each && i < devices->count; i++)
+	for (int i = 0, n = nrows_of(devices); i < n; i++)
 		if (devices->each[i].pace == pace)
 			return devices->each[i].id;
 	return 0;
