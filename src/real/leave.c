@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -203,12 +204,25 @@ void quick_exit(int status)
 	leave("quick_exit", status);
 }
 
+/* The system lists a thread for a moment after it has been joined. */
+static int is_the_last_thread(void)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+	int n = threads_of_program(plat_self()->plat);
+
+	for (int i = 0; i < 10 && n > 1; i++) {
+		nanosleep(&moment, NULL);
+		n = threads_of_program(plat_self()->plat);
+	}
+	return n == 1;
+}
+
 /* Another thread of the program may go on and end it well; without one, nobody can. */
 void pthread_exit(void *result)
 {
 	int rank = syscall(SYS_gettid) == getpid() ? rank_that_leaves() : ORR_NO_RANK;
 
-	if (rank != ORR_NO_RANK && threads_of_program(plat_self()->plat) == 1)
+	if (rank != ORR_NO_RANK && is_the_last_thread())
 		orr_die(rank,
 			"main ends by pthread_exit() while the library runs, and the "
 			"program has no other thread: nobody can call "

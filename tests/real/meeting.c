@@ -91,6 +91,13 @@ static void *cancel(void *main)
 	return end(NULL);
 }
 
+/* The last thread of the program, without having ended the library. */
+static void *end_after(void *main)
+{
+	pthread_join((pthread_t)main, NULL);
+	return NULL;
+}
+
 /* As some programs do that show what they are at in the list of processes. */
 static void write_over_environment(void)
 {
@@ -123,8 +130,10 @@ int main(int argc, char **argv)
 	if (starpu_mpi_init_conf(NULL, NULL, 0, MPI_COMM_WORLD, NULL) != 0)
 		return 77;
 	meet_fate("while_others_wait_in_mpi");
-	if (is_killed("ends_its_threads"))
+	if (is_killed("ends_its_threads")) {
+		pthread_create(&thread, NULL, end_after, (void *)pthread_self());
 		pthread_exit(NULL);
+	}
 	if (is_killed("is_cancelled_in_a_wait")) {
 		pthread_create(&thread, NULL, cancel, (void *)pthread_self());
 		starpu_mpi_barrier(MPI_COMM_WORLD);
