@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 /* A component that decides for workers of few kinds asks one of each, and puts every task
  * where it would have put it had it asked all: which it does for children that have a
- * method of the program's. */
+ * method of the program's.  So do those above many workers that share a queue. */
 #include <starpu_sched_component.h>
 #include <stdint.h>
 #include <string.h>
@@ -79,11 +79,16 @@ static double our_end(struct starpu_sched_component *component)
 	return usual_end(component);
 }
 
+/* The queues of workers, or where many share one the workers themselves. */
 static void wrap(struct starpu_sched_component *component)
 {
+	int shared = (flags & STARPU_SCHED_SIMPLE_DECIDE_MASK) ==
+		     STARPU_SCHED_SIMPLE_DECIDE_MEMNODES;
+
 	for (unsigned i = 0; i < component->nchildren; i++)
 		wrap(component->children[i]);
-	if (component->nparents < 2 || component->estimated_end == our_end)
+	if ((shared ? component->nchildren > 0 : component->nparents < 2) ||
+	    component->estimated_end == our_end)
 		return;
 	usual_end = component->estimated_end;
 	component->estimated_end = our_end;
@@ -93,8 +98,7 @@ static void init(unsigned ctx)
 {
 	starpu_sched_component_initialize_simple_scheduler(
 		(starpu_sched_component_create_t)starpu_sched_component_mct_create, NULL,
-		STARPU_SCHED_SIMPLE_DECIDE_WORKERS | STARPU_SCHED_SIMPLE_PERFMODEL |
-			STARPU_SCHED_SIMPLE_FIFOS_BELOW |
+		STARPU_SCHED_SIMPLE_PERFMODEL | STARPU_SCHED_SIMPLE_FIFOS_BELOW |
 			STARPU_SCHED_SIMPLE_FIFOS_BELOW_PRIO | STARPU_SCHED_SIMPLE_IMPL |
 			flags,
 		ctx);
@@ -177,6 +181,8 @@ static void place_all(int *workers, int each, unsigned seed)
 	flags = seed % 2 ? STARPU_SCHED_SIMPLE_FIFO_ABOVE |
 				   STARPU_SCHED_SIMPLE_FIFO_ABOVE_PRIO
 			 : STARPU_SCHED_SIMPLE_FIFOS_BELOW_NOLIMIT;
+	flags |= seed / 2 % 2 ? STARPU_SCHED_SIMPLE_DECIDE_MEMNODES
+			      : STARPU_SCHED_SIMPLE_DECIDE_WORKERS;
 	starpu_conf_init(&conf);
 	conf.sched_policy = &policy;
 	if (starpu_init(&conf) != 0)

@@ -15,7 +15,7 @@ void tasks_free(struct tasks *tasks)
 }
 
 /* The place of the first level whose key is not less. */
-static int place_of(const struct tasks *tasks, int key)
+static int place_of(const struct tasks *tasks, int64_t key)
 {
 	int low = 0, high = tasks->n;
 
@@ -30,7 +30,7 @@ static int place_of(const struct tasks *tasks, int key)
 	return low;
 }
 
-static struct tasks_level *level_of(struct tasks *tasks, int key)
+static struct tasks_level *level_of(struct tasks *tasks, int64_t key)
 {
 	int at = place_of(tasks, key);
 	struct tasks_level *level;
@@ -50,7 +50,7 @@ static struct tasks_level *level_of(struct tasks *tasks, int key)
 	return level;
 }
 
-void tasks_push(struct tasks *tasks, struct starpu_task *task, int key, int is_first)
+void tasks_push(struct tasks *tasks, struct starpu_task *task, int64_t key, int is_first)
 {
 	struct tasks_level *level = level_of(tasks, key);
 

@@ -10,10 +10,12 @@
  * Workload: few keys at a time, so the lists of the keys lie in an array.  Who uses it
  * locks.  The tasks are linked by prev and next, as those of starpu_task_list.
  */
+#include <stdint.h>
+
 #include <starpu_task_list.h>
 
 struct tasks_level {
-	int key;
+	int64_t key;
 	struct starpu_task_list list;
 };
 
@@ -26,7 +28,7 @@ struct tasks {
 /* A zeroed struct is empty. */
 void tasks_free(struct tasks *tasks);
 /* Before (is_first) or behind those with the same key. */
-void tasks_push(struct tasks *tasks, struct starpu_task *task, int key, int is_first);
+void tasks_push(struct tasks *tasks, struct starpu_task *task, int64_t key, int is_first);
 /* The first task, or NULL; the last. */
 struct starpu_task *tasks_first(const struct tasks *tasks);
 struct starpu_task *tasks_last(const struct tasks *tasks);

@@ -135,12 +135,15 @@ int component_can_push(component_t *component, component_t *to)
 
 int component_ask_parents(component_t *component)
 {
+	struct tree *tree = tree_of(component);
 	int did = 0;
 
-	tree_enter(tree_of(component));
+	tree_enter(tree);
+	tree->round += tree->nasking++ == 0;
 	for (unsigned i = 0; i < component->nparents; i++)
 		did |= component->parents[i]->can_push(component->parents[i], component);
-	tree_leave(tree_of(component));
+	tree->nasking--;
+	tree_leave(tree);
 	return did;
 }
 
@@ -210,22 +213,59 @@ double component_load(component_t *component)
 	return load;
 }
 
-/* 0: of no child. */
-static double end_of_children(component_t *component, int is_mean, double *n)
+enum { MANY_CHILDREN = 8 };
+
+/* NaN: it has no worker of the context. */
+static double child_end_us(component_t *child)
 {
-	double end = is_mean ? 0 : INFINITY;
+	return starpu_bitmap_cardinal(&child->workers_in_ctx)
+		       ? child->estimated_end(child)
+		       : NAN;
+}
+
+static struct lanes *lanes_of(component_t *component)
+{
+	struct component *ours = ORR_CONTAINER(component, struct component, base);
+
+	if (!ours->lanes) {
+		ours->lanes = orr_alloc(sizeof(*ours->lanes));
+		lanes_init(ours->lanes, component);
+	}
+	return ours->lanes;
+}
+
+/* Children that are lanes are not asked one by one. */
+static double first_end_of_many(component_t *component, double *n)
+{
+	struct lanes *lanes = lanes_of(component);
+	double end = lanes_end_us(lanes, component_now_us(component));
+
+	*n = lanes->ninside;
+	for (int i = 0; i < lanes->noutside; i++) {
+		double its = child_end_us(component->children[lanes->outside[i]]);
+
+		end = fmin(end, its);
+		*n += !isnan(its);
+	}
+	return end;
+}
+
+/* *n: of so many children, 0 of none. */
+static double first_end_us(component_t *component, double *n)
+{
+	double end = INFINITY;
 
 	*n = 0;
 	tree_enter(tree_of(component));
-	for (unsigned i = 0; i < component->nchildren; i++) {
-		component_t *child = component->children[i];
-		double its;
+	if (component->nchildren >= MANY_CHILDREN) {
+		end = first_end_of_many(component, n);
+	} else {
+		for (unsigned i = 0; i < component->nchildren; i++) {
+			double its = child_end_us(component->children[i]);
 
-		if (starpu_bitmap_cardinal(&child->workers_in_ctx) == 0)
-			continue;
-		its = child->estimated_end(child);
-		end = is_mean ? end + its : fmin(end, its);
-		++*n;
+			end = fmin(end, its);
+			*n += !isnan(its);
+		}
 	}
 	tree_leave(tree_of(component));
 	return end;
@@ -233,23 +273,32 @@ static double end_of_children(component_t *component, int is_mean, double *n)
 
 double component_end_us(component_t *component)
 {
-	double n, end = end_of_children(component, 0, &n);
+	double n, end = first_end_us(component, &n);
 
 	return n > 0 ? end : component_now_us(component);
 }
 
 double component_end_behind_us(component_t *component, double us)
 {
-	double n, end = end_of_children(component, 0, &n);
+	double n, end = first_end_us(component, &n);
 
 	return n > 0 ? end + us / n : component_now_us(component) + us;
 }
 
 double component_end_mean_us(component_t *component)
 {
-	double n, end = end_of_children(component, 1, &n);
+	double sum = 0;
+	int n = 0;
 
-	return n > 0 ? end / n : component_now_us(component);
+	tree_enter(tree_of(component));
+	for (unsigned i = 0; i < component->nchildren; i++) {
+		double its = child_end_us(component->children[i]);
+
+		sum += isnan(its) ? 0 : its;
+		n += !isnan(its);
+	}
+	tree_leave(tree_of(component));
+	return n > 0 ? sum / n : component_now_us(component);
 }
 
 static void ignore(component_t *component)
@@ -309,6 +358,7 @@ static void unlink_from_tree(struct tree *tree, const struct component *componen
 void component_free(component_t *component)
 {
 	struct tree *tree = tree_of(component);
+	struct component *ours = ORR_CONTAINER(component, struct component, base);
 
 	tree_enter(tree);
 	component->deinit_data(component);
@@ -317,8 +367,11 @@ void component_free(component_t *component)
 	for (unsigned i = 0; i < component->nparents; i++)
 		lose_child(component->parents[i], component);
 	unlink_from_tree(tree, ORR_CONTAINER(component, struct component, base));
+	if (ours->lanes)
+		lanes_free(ours->lanes);
 	tree_leave(tree);
-	free(ORR_CONTAINER(component, struct component, base)->first);
+	free(ours->lanes);
+	free(ours->first);
 	free(component->children);
 	free(component->parents);
 	free(component->name);

@@ -34,12 +34,14 @@ struct component {
 	component_t base;
 	const struct component_kind *kind; /* NULL: the application's */
 	struct component *next;            /* of the tree's */
-	/* The first of each class of workers_in_ctx, when that was among; and where they
-	 * are. */
+	/* The first of each class of workers_in_ctx, when that was among; where they are,
+	 * and how fast together. */
 	struct starpu_bitmap among;
 	int nfirst;
 	struct worker **first;
 	uint64_t memories;
+	double speed;
+	struct lanes *lanes; /* of many children; NULL: not asked for yet */
 };
 
 struct tree {
@@ -52,7 +54,10 @@ struct tree {
 	struct worker *relaxed;
 	struct component *all; /* components */
 	int nteams;            /* of these */
-	unsigned shape;        /* counts changes of links and workers */
+	unsigned shape;        /* counts changes of links and workers, */
+	unsigned changes;      /* of what decisions ask, */
+	unsigned round;        /* and who asked for tasks without being asked: */
+	int nasking;           /* asking within each other */
 	struct lanes *lanes;   /* all of them */
 	component_t *workers[STARPU_NMAXWORKERS]; /* NULL: not asked for yet */
 };
@@ -106,6 +111,16 @@ double component_end_us(component_t *component);
 double component_end_behind_us(component_t *component, double us);
 double component_end_mean_us(component_t *component);
 int component_can_run(component_t *component, struct starpu_task *task);
+/* The same of one child after the other: what holds for a worker is not asked again for
+ * the next like it.  All but the task are zero at first. */
+struct asked {
+	struct starpu_task *task;
+	const struct worker *worker; /* NULL: none */
+	int can_run;
+};
+int component_can_run_too(component_t *component, struct asked *asked);
+/* Would it refuse the task for want of room?  0 of all but the library's queues. */
+int component_is_full(const component_t *component, const struct starpu_task *task);
 int component_predict(component_t *component, struct starpu_task *task, double *us);
 /* Those of the workers below, one bit each. */
 uint64_t component_memories(component_t *component);
@@ -143,6 +158,7 @@ struct lanes {
 	component_t *component;
 	unsigned shape;
 	struct classes classes; /* in microseconds */
+	int ninside;
 	int noutside, *outside; /* children that are none */
 	int child[STARPU_NMAXWORKERS];
 };
@@ -151,7 +167,9 @@ void lanes_init(struct lanes *lanes, component_t *component);
 void lanes_free(struct lanes *lanes);
 /* Who decides among them now: see which children there are. */
 void lanes_follow(struct lanes *lanes);
-/* The component has been given a task, or has given one away. */
+/* When the first of them is free; INFINITY: there is none. */
+double lanes_end_us(struct lanes *lanes, double now_us);
+/* The component has been given a task, or has given one away: decisions may change. */
 void lanes_note(component_t *component);
 
 /* ---- kinds ----------------------------------------------------------- */

@@ -28,15 +28,6 @@ struct worker *component_worker(component_t *component)
 	return id >= 0 ? worker_of(component, id) : NULL;
 }
 
-double component_speed(component_t *component)
-{
-	double sum = 0;
-
-	EACH_WORKER(id, component)
-	sum += model_relative_speedup(&worker_of(component, id)->arch);
-	return sum;
-}
-
 double component_now_us(const component_t *component)
 {
 	return 1e6 * plat_now_s(tree_of(component)->node->plat);
@@ -66,6 +57,7 @@ static struct component *sorted(component_t *component)
 	ours->among = *now;
 	ours->nfirst = 0;
 	ours->memories = 0;
+	ours->speed = 0;
 	ours->first = orr_realloc(ours->first,
 				  ((size_t)now->cardinal + 1) * sizeof(ours->first[0]));
 	EACH_WORKER(id, component)
@@ -73,6 +65,7 @@ static struct component *sorted(component_t *component)
 		struct worker *worker = worker_of(component, id);
 
 		ours->memories |= memory_bit(worker->memory);
+		ours->speed += model_relative_speedup(&worker->arch);
 		if (!holds_like(ours, worker))
 			ours->first[ours->nfirst++] = worker;
 	}
@@ -148,6 +141,22 @@ int component_can_run(component_t *component, struct starpu_task *task)
 	if (team)
 		return suits_team(component, team, task);
 	return able_worker(component, task) != NULL;
+}
+
+/* Of workers that are alike one answers for all, if the task does not tell them apart. */
+int component_can_run_too(component_t *component, struct asked *asked)
+{
+	const struct component *ours = sorted(component);
+
+	if (ours->nfirst != 1 || component->nchildren > 1 || team_below(component))
+		return component_can_run(component, asked->task);
+	if (!asked->worker || !classes_are_like(ours->first[0], asked->worker)) {
+		asked->can_run = component_can_run(component, asked->task);
+		asked->worker = ours->first[0];
+		if (!classes_hold_for(tree_of(component)->node, asked->task))
+			asked->worker = NULL;
+	}
+	return asked->can_run;
 }
 
 static int predict_team(component_t *component, const struct team *team,
@@ -240,6 +249,11 @@ int component_predict(component_t *component, struct starpu_task *task, double *
 uint64_t component_memories(component_t *component)
 {
 	return sorted(component)->memories;
+}
+
+double component_speed(component_t *component)
+{
+	return sorted(component)->speed;
 }
 
 double component_transfer_us(component_t *component, struct starpu_task *task)

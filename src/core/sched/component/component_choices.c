@@ -16,9 +16,11 @@ static void free_data(component_t *component)
 }
 
 /* Try one child. */
-static int offer(component_t *child, struct starpu_task *task)
+static int offer(component_t *child, struct asked *asked)
 {
-	return component_can_run(child, task) && component_push(child, task) == 0;
+	return !component_is_full(child, asked->task) &&
+	       component_can_run_too(child, asked) &&
+	       component_push(child, asked->task) == 0;
 }
 
 /* ---- random ---------------------------------------------------------- */
@@ -30,15 +32,17 @@ struct drawing {
 static component_t *draw(component_t *component, struct starpu_task *task)
 {
 	struct drawing *drawing = component->data;
+	struct asked asked = {.task = task}, again = asked;
 	component_t *last = NULL;
 	double total = 0, left;
 
 	for (unsigned i = 0; i < component->nchildren; i++)
-		if (component_can_run(component->children[i], task))
+		if (component_can_run_too(component->children[i], &asked))
 			total += component_speed(component->children[i]);
+	tree_of(component)->changes++;
 	left = total * draw_number(++drawing->drawn);
 	for (unsigned i = 0; i < component->nchildren && left >= 0; i++) {
-		if (!component_can_run(component->children[i], task))
+		if (!component_can_run_too(component->children[i], &again))
 			continue;
 		last = component->children[i];
 		left -= component_speed(last);
@@ -89,14 +93,15 @@ static struct eager *eager_of(component_t *component)
 static int eager_push(component_t *component, struct starpu_task *task)
 {
 	struct eager *eager = eager_of(component);
+	struct asked asked = {.task = task};
 	int done;
 
 	tree_enter(tree_of(component));
-	done = eager->asking && offer(eager->asking, task);
+	done = eager->asking && offer(eager->asking, &asked);
 	for (unsigned k = 0; k < component->nchildren && !done; k++) {
 		unsigned i = (eager->next + k) % component->nchildren;
 
-		done = offer(component->children[i], task);
+		done = offer(component->children[i], &asked);
 		if (done)
 			eager->next = i + 1;
 	}

@@ -9,6 +9,7 @@
  * estimated_end on it say, to the last bit.  A child with a method of the application's
  * on its way is no lane, nor is one that is not in the order of workers.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -85,7 +86,7 @@ void lanes_follow(struct lanes *lanes)
 	if (lanes->shape == tree_of(component)->shape)
 		return;
 	lanes->shape = tree_of(component)->shape;
-	lanes->noutside = 0;
+	lanes->ninside = lanes->noutside = 0;
 	lanes->outside =
 		orr_realloc(lanes->outside, (component->nchildren + 1) * sizeof(int));
 	for (int i = 0; i < STARPU_NMAXWORKERS; i++)
@@ -97,6 +98,7 @@ void lanes_follow(struct lanes *lanes)
 		}
 		last = lane.worker->id;
 		lanes->child[last] = (int)i;
+		lanes->ninside++;
 	}
 	classes_choose(&lanes->classes, has_lane, lanes);
 	for (int i = 0; i <= last; i++)
@@ -105,11 +107,23 @@ void lanes_follow(struct lanes *lanes)
 			note(lanes, &lane);
 }
 
+double lanes_end_us(struct lanes *lanes, double now_us)
+{
+	double end_us = INFINITY;
+
+	lanes_follow(lanes);
+	for (int i = 0; i < lanes->classes.n; i++)
+		end_us =
+			fmin(end_us, soonest_s(&lanes->classes.class[i].soonest, now_us));
+	return end_us;
+}
+
 void lanes_note(component_t *component)
 {
 	struct tree *tree = tree_of(component);
 	struct lane lane, its;
 
+	tree->changes++;
 	if (!tree->lanes || !lane_of(component, &lane))
 		return;
 	for (struct lanes *lanes = tree->lanes; lanes; lanes = lanes->next) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /* Components that decide by durations. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -332,7 +333,12 @@ component_t *component_heft(struct starpu_sched_tree *tree, void *data)
 
 /* ---- by how much faster devices are ---------------------------------- */
 
-enum { EQUAL_RATIOS = 10, FINE_RATIOS = 1000 };
+enum {
+	EQUAL_RATIOS = 10,
+	FINE_RATIOS = 1000,
+	NO_CHOICE = 1000 * FINE_RATIOS,
+	NEVER = 2 * NO_CHOICE /* nor will the others ever be able to run it */
+};
 
 /* The least that workers of a class take; NAN: none can run it. */
 static double least_us(component_t *component, struct starpu_task *task, int of_cores)
@@ -355,48 +361,75 @@ static double least_us(component_t *component, struct starpu_task *task, int of_
 }
 
 /* Greater: better on a device.  Who has no choice goes to the end of those that can. */
-static int key_of(component_t *component, struct starpu_task *task)
+static int ratio_of(component_t *component, struct starpu_task *task)
 {
+	unsigned where = ((const struct job *)task->starpu_private)->where;
 	double cores_us = least_us(component, task, 1);
 	double devices_us = least_us(component, task, 0);
 	int steps = mct_of(component)->batch ? EQUAL_RATIOS : FINE_RATIOS;
 
 	if (isnan(devices_us))
-		return -1000 * FINE_RATIOS;
+		return where & ~(unsigned)STARPU_CPU ? -NO_CHOICE : -NEVER;
 	if (isnan(cores_us))
-		return 1000 * FINE_RATIOS;
+		return where & STARPU_CPU ? NO_CHOICE : NEVER;
 	if (!(cores_us > 0) || !(devices_us > 0))
 		return 0;
 	return (int)lround(steps * log(cores_us / devices_us));
 }
 
-struct sought {
-	component_t *to;
-	struct starpu_task *best;
-};
-
-static int is_most_urgent(struct starpu_task *task, void *arg)
+/* By that ratio, of equal ones by priority, so that the first that a worker can run is
+ * the one for it. */
+static int64_t key_of(component_t *component, struct starpu_task *task)
 {
-	struct sought *sought = arg;
-
-	if (component_can_run(sought->to, task) &&
-	    (!sought->best || task->priority > sought->best->priority))
-		sought->best = task;
-	return 0;
+	return ratio_of(component, task) * (INT64_C(1) << 32) + task->priority;
 }
 
-/* Of the level that suits a worker most, the most urgent, then the oldest. */
-static struct starpu_task *find(const struct tasks *tasks, component_t *to, int from_last)
+static int ratio_at(const struct tasks *tasks, int i)
 {
-	struct sought sought = {.to = to};
+	int64_t key = tasks->level[i].key - INT_MIN;
 
-	for (int i = 0; i < tasks->n && !sought.best; i++) {
-		struct tasks level = {
-			.level = &tasks->level[from_last ? i : tasks->n - 1 - i], .n = 1};
+	return (int)(key >> 32);
+}
 
-		tasks_find(&level, 0, is_most_urgent, &sought);
+static int can_run(struct starpu_task *task, void *component)
+{
+	return component_can_run(component, task);
+}
+
+/* The most urgent, then the oldest, of a part of the levels. */
+static struct starpu_task *find_among(const struct tasks *tasks, int first, int n,
+				      component_t *to)
+{
+	struct tasks part = {.level = &tasks->level[first], .n = n};
+
+	return tasks_find(&part, 0, can_run, to);
+}
+
+static struct starpu_task *find_for_device(const struct tasks *tasks, component_t *to)
+{
+	int first = 0;
+
+	while (first < tasks->n && ratio_at(tasks, first) == -NEVER)
+		first++;
+	return find_among(tasks, first, tasks->n - first, to);
+}
+
+static struct starpu_task *find_for_core(const struct tasks *tasks, component_t *to)
+{
+	struct starpu_task *task = NULL;
+	int n;
+
+	for (int i = 0; i < tasks->n && !task; i += n) {
+		int ratio = ratio_at(tasks, i);
+
+		if (ratio == NEVER)
+			break;
+		n = 1;
+		while (i + n < tasks->n && ratio_at(tasks, i + n) == ratio)
+			n++;
+		task = find_among(tasks, i, n, to);
 	}
-	return sought.best;
+	return task;
 }
 
 static int count_devices(component_t *component)
@@ -435,9 +468,9 @@ static struct starpu_task *heteroprio_pull(component_t *component, component_t *
 	if (!worker)
 		return NULL;
 	tree_enter(tree_of(component));
-	task = find(tasks, to, worker->type == STARPU_CPU_WORKER);
-	if (task && worker->type == STARPU_CPU_WORKER &&
-	    is_left_to_devices(component, task))
+	if (worker->type != STARPU_CPU_WORKER)
+		task = find_for_device(tasks, to);
+	else if ((task = find_for_core(tasks, to)) && is_left_to_devices(component, task))
 		task = NULL;
 	if (task)
 		tasks_take(tasks, task);

@@ -74,6 +74,11 @@ struct fifo {
 	struct starpu_sched_component_fifo_data limits;
 	int by_priority;
 	int is_asking; /* parents, for more */
+	/* Nobody took anything, when that was asked. */
+	struct refusal {
+		const component_t *to;
+		unsigned round, changes;
+	} refusal;
 };
 
 static struct fifo *fifo_of(component_t *component)
@@ -132,6 +137,11 @@ static int fifo_push(component_t *component, struct starpu_task *task)
 	}
 	tree_leave(tree_of(component));
 	return refuses;
+}
+
+int component_is_full(const component_t *component, const struct starpu_task *task)
+{
+	return component->push_task == fifo_push && is_full(component->data, task);
 }
 
 struct readiest {
@@ -205,20 +215,39 @@ static struct starpu_task *fifo_pull(component_t *component, component_t *to)
 	return task;
 }
 
+/* A component may be asked once for each way that leads from it to who asks, but what
+ * was refused a moment ago will be refused again. */
+static int is_refused_again(component_t *component, const component_t *to)
+{
+	const struct tree *tree = tree_of(component);
+	const struct refusal *refusal = &fifo_of(component)->refusal;
+
+	return tree->nasking > 0 && refusal->to == to && refusal->round == tree->round &&
+	       refusal->changes == tree->changes;
+}
+
 /* A task that is refused does not hold up those behind it: others may be for children
  * that have room. */
 static int fifo_can_push(component_t *component, component_t *to)
 {
+	const struct tree *tree = tree_of(component);
 	struct starpu_task *rejected[MOST_REJECTED];
 	int n = 0, nrejected = 0, npushed;
 
 	tree_enter(tree_of(component));
+	if (is_refused_again(component, to)) {
+		tree_leave(tree_of(component));
+		return 0;
+	}
 	do {
 		rejected[nrejected] = component_pump(component, to, &npushed);
 		n += npushed;
 	} while (rejected[nrejected] && ++nrejected < MOST_REJECTED);
 	while (nrejected-- > 0)
 		keep(component, rejected[nrejected], 1);
+	if (n == 0)
+		fifo_of(component)->refusal = (struct refusal){
+			.to = to, .round = tree->round, .changes = tree->changes};
 	tree_leave(tree_of(component));
 	return n > 0;
 }
