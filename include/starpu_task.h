@@ -7,6 +7,9 @@
  * Unless a comment says otherwise a function may be called by any thread and
  * returns at once.  The functions that wait must not be called from a task or
  * a callback: doing so ends the process.
+ *
+ * A kernel, a callback and whatever else the library calls must return: longjmp() out of
+ * it, an exception of C++ that leaves it or pthread_exit() ends the process, too.
  */
 
 #ifndef STARPU_TASK_H

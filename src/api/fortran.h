@@ -74,6 +74,11 @@ void fstarpu_perfmodel_set_symbol(struct starpu_perfmodel *model, const char *sy
 void fstarpu_perfmodel_set_type(struct starpu_perfmodel *model, void *type);
 
 void fstarpu_task_insert(void **arglist);
+void fstarpu_task_set_codelet(struct starpu_task *task, struct starpu_codelet *cl);
+void fstarpu_task_set_handle(struct starpu_task *task, int i,
+			     starpu_data_handle_t handle);
+void fstarpu_task_set_detach(struct starpu_task *task, int detach);
+void fstarpu_task_set_destroy(struct starpu_task *task, int destroy);
 int fstarpu_sched_ctx_create(int *workers, int nworkers, const char *name,
 			     void **arglist);
 void fstarpu_sched_ctx_display_workers(int ctx);

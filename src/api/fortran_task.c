@@ -253,3 +253,32 @@ void fstarpu_sched_ctx_display_workers(int ctx)
 {
 	starpu_sched_ctx_display_workers((unsigned)ctx, stderr);
 }
+
+/* ---- tasks by hand, which Fortran cannot look into --------------------- */
+
+void fstarpu_task_set_codelet(struct starpu_task *task, struct starpu_codelet *cl)
+{
+	api_given(__func__, "task", task);
+	task->cl = cl;
+}
+
+void fstarpu_task_set_handle(struct starpu_task *task, int i, starpu_data_handle_t handle)
+{
+	api_given(__func__, "task", task);
+	if (i < 0 || (!task->dyn_handles && i >= STARPU_NMAXBUFS))
+		orr_die(ORR_NO_RANK, "%s: buffer %d: expected 0 to %d", __func__, i,
+			STARPU_NMAXBUFS - 1);
+	STARPU_TASK_SET_HANDLE(task, handle, i);
+}
+
+void fstarpu_task_set_detach(struct starpu_task *task, int detach)
+{
+	api_given(__func__, "task", task);
+	task->detach = detach != 0;
+}
+
+void fstarpu_task_set_destroy(struct starpu_task *task, int destroy)
+{
+	api_given(__func__, "task", task);
+	task->destroy = destroy != 0;
+}

@@ -30,8 +30,11 @@ struct node *api_node(const char *func)
 	if (!node)
 		orr_die(ORR_NO_RANK,
 			"%s: the library is not initialised; call starpu_init() or "
-			"starpu_mpi_init_conf() first (in simulation also: this thread "
-			"belongs to no rank: a library, a kernel or a callback made it, "
+			"starpu_mpi_init_conf() first, in this process (a child of "
+			"fork() starts without it), and the function before "
+			"starpu_shutdown() (in simulation also: this thread belongs to "
+			"no rank: a library, a kernel or a callback made it, it calls a "
+			"handler of atexit() or a destructor after the end of all mains, "
 			"ORRERY_REAL_THREADS is set, or it has a sanitizer)",
 			func);
 	return node;

@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unwind.h>
+
+#include "base/check.h"
 
 static const int numbers[SIGNALS_ENDING] = {SIGHUP,  SIGINT, SIGQUIT, SIGTERM, SIGABRT,
 					    SIGSEGV, SIGBUS, SIGFPE,  SIGILL};
@@ -141,4 +144,38 @@ void signals_drop_stack(void *memory)
 	if (memory)
 		sigaltstack(&stack, NULL);
 	free(memory);
+}
+
+/* ---- calls in handlers ------------------------------------------------- */
+
+/* A frame that was interrupted goes on at its instruction, not behind a call. */
+static _Unwind_Reason_Code look_at_frame(struct _Unwind_Context *frame,
+					 void *is_interrupted)
+{
+	int before = 0;
+
+	(void)_Unwind_GetIPInfo(frame, &before);
+	if (!before)
+		return _URC_NO_REASON;
+	*(int *)is_interrupted = 1;
+	return _URC_END_OF_STACK;
+}
+
+int signals_in_handler(void)
+{
+	int is_interrupted = 0;
+
+	_Unwind_Backtrace(look_at_frame, &is_interrupted);
+	return is_interrupted;
+}
+
+void signals_refuse_handler(void)
+{
+	if (signals_in_handler())
+		orr_die(ORR_NO_RANK,
+			"a handler of a signal calls a function of the library, and the "
+			"signal has come while its thread was in another one, which "
+			"cannot go on before the handler returns: let the handler set a "
+			"variable of type sig_atomic_t or call sem_post(), and the "
+			"program call the library when it sees that");
 }

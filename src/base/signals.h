@@ -45,6 +45,13 @@ void signals_pass(const struct signals *signals, int number, const siginfo_t *in
 void orr_abort(void) __attribute__((noreturn));
 int orr_has_said_why(const siginfo_t *info);
 
+/* Is the caller in a handler, of a signal that has interrupted its thread?  Takes long.
+ */
+int signals_in_handler(void);
+/* A lock of ours that its holder waits for, or one that nobody gives back: the program
+ * ends where a handler calls the library, which the signal has interrupted there. */
+void signals_refuse_handler(void);
+
 /* Handlers run on a stack of their own where the calling thread's has overflowed.  NULL:
  * it has one that is large enough.  To be dropped by the same thread. */
 void *signals_take_stack(void);

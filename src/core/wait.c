@@ -7,22 +7,23 @@
 #include "core/task/callback.h"
 #include "core/worker.h"
 
+static const char *const whats[] = {
+	[WAIT_ENDED] = "the end of tasks",
+	[WAIT_READY] = "ready tasks to be started",
+	[WAIT_TASK] = "the end of a task",
+	[WAIT_TAG] = "a tag",
+	[WAIT_ACQUIRE] = "its turn on data",
+	[WAIT_UNREGISTER] = "the end of the users of data",
+	[WAIT_FETCH] = "data",
+	[WAIT_PARTITION] = "the end of the users of data",
+	[WAIT_TRANSFER] = "a transfer",
+	[WAIT_BARRIER] = "a barrier or the shutdown",
+	[WAIT_THREAD] = "another thread",
+};
+
 /* Callbacks of tasks are told by the API, which knows the function. */
 static void refuse(const struct node *node, enum wait_kind kind)
 {
-	static const char *const whats[] = {
-		[WAIT_ENDED] = "the end of tasks",
-		[WAIT_READY] = "ready tasks to be started",
-		[WAIT_TASK] = "the end of a task",
-		[WAIT_TAG] = "a tag",
-		[WAIT_ACQUIRE] = "its turn on data",
-		[WAIT_UNREGISTER] = "the end of the users of data",
-		[WAIT_FETCH] = "data",
-		[WAIT_TRANSFER] = "a transfer",
-		[WAIT_BARRIER] = "a barrier or the shutdown",
-		[WAIT_THREAD] = "another thread",
-	};
-
 	orr_die(node->rank,
 		"a callback calls a function that waits for %s, which a callback cannot "
 		"do in simulation: use the form of the function that takes a callback, "
@@ -86,16 +87,34 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	return ret;
 }
 
+static int is_blocked(const struct wait *wait)
+{
+	return !plat_gate_is_open(wait->gate) && !orr_load(&wait->is_interrupted);
+}
+
 void wait_leave_all(struct node *node)
 {
+	enum wait_kind kind = WAIT_THREAD;
+	int nlost = 0;
+
 	orr_lock(&node->waits_lock);
 	while (!list_is_empty(&node->waits)) {
 		struct wait *wait = LIST_ENTRY(node->waits.next, struct wait, link);
 
 		list_remove(&wait->link);
 		wait->is_left = 1;
+		if (wait->kind == WAIT_THREAD || !is_blocked(wait))
+			continue;
+		kind = nlost++ == 0 ? wait->kind : kind;
 	}
 	orr_unlock(&node->waits_lock);
+	if (nlost > 0)
+		orr_complain(
+			node->rank,
+			"starpu_shutdown: %d threads of the program still wait in "
+			"the library (one for %s), and will for ever: nothing comes "
+			"after the shutdown.  Let them return, and join them, before",
+			nlost, whats[kind]);
 }
 
 struct wait *wait_interrupt(struct plat_caller *caller)
@@ -144,11 +163,6 @@ static const struct wait *innermost_of(const struct node *node, const void *thre
 		if (wait->thread == thread)
 			found = wait;
 	return found;
-}
-
-static int is_blocked(const struct wait *wait)
-{
-	return !plat_gate_is_open(wait->gate) && !orr_load(&wait->is_interrupted);
 }
 
 int wait_blocks(struct node *node, const void *thread)

@@ -9,6 +9,7 @@
 #include "core/data/memory.h"
 #include "core/interface/interface.h"
 #include "core/interface/methods.h"
+#include "core/outside.h"
 #include "mpi/datatype.h"
 
 static int executes(starpu_data_handle_t handle)
@@ -170,6 +171,19 @@ static void pack_as_described(struct payload *payload, starpu_data_handle_t hand
 	set_packed(payload, buffer, bytes);
 }
 
+static int call_pack(starpu_data_handle_t handle, unsigned memory, void **buffer,
+		     starpu_ssize_t *bytes)
+{
+	OUTSIDE(outside);
+	int ret;
+
+	outside_begin(&outside, handle->node, plat_caller(handle->node->plat),
+		      "pack_data of an interface");
+	ret = handle->ops->pack_data(handle, memory, buffer, bytes);
+	outside_end(&outside);
+	return ret;
+}
+
 void payload_of_send(struct payload *payload, starpu_data_handle_t handle,
 		     unsigned memory)
 {
@@ -186,11 +200,11 @@ void payload_of_send(struct payload *payload, starpu_data_handle_t handle,
 	if (!handle->ops->pack_data)
 		cannot(handle, "pack_data");
 	if (!executes(handle)) {
-		handle->ops->pack_data(handle, memory, NULL, &bytes);
+		call_pack(handle, memory, NULL, &bytes);
 		set_packed(payload, NULL, bytes < 0 ? data_bytes(handle) : (size_t)bytes);
 		return;
 	}
-	status = handle->ops->pack_data(handle, memory, &buffer, &bytes);
+	status = call_pack(handle, memory, &buffer, &bytes);
 	if (status != 0 || bytes < 0 || (bytes > 0 && !buffer))
 		die_of_packing(handle, status, buffer, bytes);
 	set_packed(payload, buffer, (size_t)bytes);
@@ -210,6 +224,23 @@ void payload_expect(struct payload *payload, starpu_data_handle_t handle, size_t
 	set_packed(payload, executes(handle) ? buffer_of(handle, bytes) : NULL, bytes);
 }
 
+/* The former where there is one: it leaves the buffer to us. */
+static int call_unpack(starpu_data_handle_t handle, unsigned memory, void *buffer,
+		       size_t bytes)
+{
+	const struct starpu_data_interface_ops *ops = handle->ops;
+	OUTSIDE(outside);
+	int ret;
+
+	outside_begin(&outside, handle->node, plat_caller(handle->node->plat),
+		      ops->peek_data ? "peek_data of an interface"
+				     : "unpack_data of an interface");
+	ret = ops->peek_data ? ops->peek_data(handle, memory, buffer, bytes)
+			     : ops->unpack_data(handle, memory, buffer, bytes);
+	outside_end(&outside);
+	return ret;
+}
+
 /* Returns what the interface's function does; it, or we, free the buffer. */
 static int unpack(struct payload *payload, starpu_data_handle_t handle, size_t bytes)
 {
@@ -219,9 +250,9 @@ static int unpack(struct payload *payload, starpu_data_handle_t handle, size_t b
 
 	payload->base = NULL;
 	if (!payload->place && !ops->peek_data)
-		return ops->unpack_data(handle, payload->memory, buffer, bytes);
+		return call_unpack(handle, payload->memory, buffer, bytes);
 	if (!payload->place)
-		ret = ops->peek_data(handle, payload->memory, buffer, bytes);
+		ret = call_unpack(handle, payload->memory, buffer, bytes);
 	else if (place_bytes(payload->place) == bytes)
 		place_scatter(payload->place, datatype_base(handle, payload->memory),
 			      buffer);

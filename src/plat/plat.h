@@ -357,6 +357,7 @@ struct plat_caller {
 	unsigned char context;
 	unsigned char has_asked; /* policies to decide, for the wait that follows */
 	struct job *later, *later_last;  /* put off until depth is 0 */
+	struct outside *outside;         /* core/outside.h: the innermost, or NULL */
 	const struct telling_view *view; /* core/sched/telling.h: the innermost */
 };
 

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "core/model/model.h"
 #include "core/lasting.h"
+#include "core/outside.h"
 #include "core/task/task.h"
 #include "real/cuda.h"
 #include "real/real.h"
@@ -124,15 +125,18 @@ static void call_kernel(struct worker *worker, struct cuda_flight *flight)
 	struct starpu_task *task = flight->job->task, *previous = worker->caller.task;
 	kernel_t kernel = worker_kernel(worker, flight->job);
 	void *stream = cuda_lane(worker)->stream;
+	OUTSIDE(outside);
 
 	/* Kernels and callbacks may leave another device behind. */
 	check(worker, flight, call->set(device_of(worker)->context));
 	if (flight->timed)
 		check(worker, flight, call->record(flight->start, stream));
 	worker->caller.task = task;
+	outside_begin(&outside, worker->node, &worker->caller, "the kernel");
 	if (kernel && !node_knobs(worker->node)->disable_kernels)
 		kernel(task->dyn_interfaces ? task->dyn_interfaces : task->interfaces,
 		       task->cl_arg);
+	outside_end(&outside);
 	worker->caller.task = previous;
 	check(worker, flight, call->record(flight->end, stream));
 }

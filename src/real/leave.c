@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "core/fault.h"
+#include "core/outside.h"
 #include "real/real.h"
 
 /*
@@ -222,6 +223,9 @@ void pthread_exit(void *result)
 {
 	int rank = syscall(SYS_gettid) == getpid() ? rank_that_leaves() : ORR_NO_RANK;
 
+	if (real_known())
+		outside_refuse(pthread_getspecific(real_known()->caller),
+			       "pthread_exit()");
 	if (rank != ORR_NO_RANK && is_the_last_thread())
 		orr_die(rank,
 			"main ends by pthread_exit() while the library runs, and the "

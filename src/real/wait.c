@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "core/watchdog.h"
 #include "real/real.h"
 
@@ -39,19 +40,30 @@ enum { SPINS_IN_VAIN = 4, SPIN_RETRIES = 32 };
 
 enum {
 	LOCK_SPINS = 100, /* before the core is given away */
-	GATE_YIELDS = 40  /* before a sleep, where only a gate can wake us */
+	LOCK_ROUNDS = 1 << 18,
+	GATE_YIELDS = 40 /* before a sleep, where only a gate can wake us */
 };
 
-void real_lock_wait(const struct orr_lock *lock)
+static int looks_free(const struct orr_lock *lock)
 {
 	for (int i = 0; i < LOCK_SPINS; i++) {
 		if (!__atomic_load_n(&lock->taken, __ATOMIC_RELAXED))
-			return;
+			return 1;
 #if defined(__x86_64__) || defined(__i386__)
 		__builtin_ia32_pause();
 #endif
 	}
-	sched_yield();
+	return 0;
+}
+
+/* What is held for so long may be held by the caller, who has been interrupted. */
+void real_lock_wait(const struct orr_lock *lock)
+{
+	for (unsigned n = 1; !looks_free(lock); n++) {
+		sched_yield();
+		if (n % LOCK_ROUNDS == 0)
+			signals_refuse_handler();
+	}
 }
 
 void real_futex_wait(int *word, int value, double timeout_s)

@@ -11,6 +11,7 @@
 #include "core/drive.h"
 #include "core/energy.h"
 #include "core/lasting.h"
+#include "core/outside.h"
 #include "core/tool.h"
 #include "real/real.h"
 
@@ -344,13 +345,16 @@ static int call_kernel(struct worker *worker, struct job *job)
 	double start_s = timed ? plat_now_s(plat) : 0;
 	double begun_j = 0;
 	int metered = worker->node->measures_energy && counts;
+	OUTSIDE(outside);
 
 	if (metered)
 		begun_j = energy_begin(worker);
 	worker->caller.task = task;
+	outside_begin(&outside, worker->node, &worker->caller, "the kernel");
 	if (kernel && !knobs->disable_kernels)
 		kernel(task->dyn_interfaces ? task->dyn_interfaces : task->interfaces,
 		       task->cl_arg);
+	outside_end(&outside);
 	worker->caller.task = previous;
 	if (counts)
 		job->duration_s = timed ? plat_now_s(plat) - start_s : 0;

@@ -228,6 +228,7 @@ void calendar_enter(struct sim *sim)
 	ORR_ASSERT(!sim->in_kernel);
 	sim->now_s = simgrid_get_clock();
 	sim->kernel_thread = sim_this_thread();
+	sim->kernel_frame = (uintptr_t)__builtin_frame_address(0) + STACK_ROOM_BYTES;
 	sim->in_kernel = 1;
 }
 

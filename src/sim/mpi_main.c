@@ -31,6 +31,7 @@ void sim_check_thread(const char *name)
 		       "program with ORRERY_REAL_THREADS=1 or a sanitizer: in simulation "
 		       "the main of a rank and its simulated threads may call MPI; let "
 		       "one of them do it");
+	stack_check(sim_get());
 	if (sim_get()->in_kernel)
 		refuse(name, "a callback or a kernel",
 		       ": in simulation only the main of a rank and its threads may call "

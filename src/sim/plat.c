@@ -83,8 +83,10 @@ struct node *plat_self(void)
 
 	if (!sim)
 		return NULL;
-	if (sim->in_kernel)
+	if (sim->in_kernel) {
+		stack_check(sim);
 		return sim->current ? sim->current->node : NULL;
+	}
 	if (sim->asking_page == sim_stack_page())
 		return sim->asking_rank->node;
 	return ask_simgrid(sim);

@@ -8,6 +8,7 @@
  * blocks while holding one, atomics are plain.  See plat/plat.h.
  */
 #include "base/check.h"
+#include "base/signals.h"
 #include "plat/lone.h"
 
 struct orr_lock {
@@ -21,6 +22,8 @@ static inline void orr_lock_init(struct orr_lock *lock)
 
 static inline void orr_lock(struct orr_lock *lock)
 {
+	if (lock->held)
+		signals_refuse_handler();
 	ORR_ASSERT(!lock->held);
 	lock->held = 1;
 }

@@ -52,6 +52,7 @@ struct sim_yield {
 	locale_t locale;
 	int rounding, code; /* that of errno */
 	int is_back;
+	struct outside_jump *jumps; /* core/outside.h */
 };
 
 struct sim_yield sim_yield(void);
@@ -128,6 +129,8 @@ struct sim {
 	} * put_off;
 	int nput_off, put_off_capacity;
 	uintptr_t kernel_thread; /* sim_this_thread() of who is in kernel context */
+	uintptr_t kernel_frame;  /* on its stack, above all that runs there */
+	uintptr_t aside_low, aside_high; /* another stack of who is; see stack.c */
 	double spent_s;        /* in kernel context: what this event has worked so far */
 	struct looks looks;    /* of this event, at the clock */
 	int nslept;            /* in kernel context: how often this event has slept */
@@ -207,7 +210,8 @@ struct sim_thread {
 	int is_napping;                 /* between two polls in vain */
 	struct plat_caller caller;
 	struct specifics specifics;
-	sg_actor_t actor; /* of a main; of others before they have started */
+	sg_actor_t actor;   /* of a main; of others before they have started */
+	uintptr_t stack_at; /* an address in its stack */
 	/* Of those that are not: */
 	void *(*routine)(void *arg);
 	void *arg, *result;
@@ -322,8 +326,21 @@ void sim_let_run(void);
 /* Transport "mpi": there may be something for an idle main to poll. */
 void sim_kick(struct plat *plat);
 
+/* The kernel context begins at most so far below who uses it, and comes as far down. */
+enum { STACK_ROOM_BYTES = 1 << 16, KERNEL_STACK_BYTES = 8 << 20 };
+
 /* The calling thread begins: it may run code on its stack where the program does. */
-void stack_begin(struct sim *sim);
+void stack_begin(struct sim *sim, struct sim_thread *thread);
+/* Nobody has called the caller who is far from the stack of the kernel context. */
+void stack_look(struct sim *sim);
+
+/* Who calls in kernel context is on the stack of that, or a jump has left it. */
+static inline void stack_check(struct sim *sim)
+{
+	if (sim->in_kernel && sim->kernel_frame - (uintptr_t)__builtin_frame_address(0) >
+				      KERNEL_STACK_BYTES)
+		stack_look(sim);
+}
 
 /* Once in a while: what malloc()'s heap has grown by is to be in huge pages. */
 void pages_look(struct sim *sim);

@@ -18,6 +18,7 @@
 #include <simgrid/semaphore.h>
 #include <starpu_thread.h>
 
+#include "core/outside.h"
 #include "core/wait.h"
 #include "sim.h"
 #include "sim/pthreads.h"
@@ -106,6 +107,7 @@ static void on_main_exit(int failed, void *arg)
 {
 	struct sim_thread *thread = arg;
 
+	stack_check(sim_get());
 	if (sim_is_child()) {
 		fflush(NULL);
 		sim_leave(failed);
@@ -134,7 +136,7 @@ struct sim_thread *sim_thread_self(void)
 	thread = thread_new(orr_alloc(sizeof(struct sim_rank)));
 	thread->is_main = 1;
 	thread->actor = sg_actor_self();
-	stack_begin(sim_get());
+	stack_begin(sim_get(), thread);
 	link_main(sim_get(), thread);
 	sg_actor_self_set_data(thread);
 	sg_actor_on_exit(on_main_exit, thread);
@@ -209,6 +211,8 @@ struct sim_yield sim_yield(void)
 	struct sim_exceptions *now = __cxa_get_globals();
 	struct sim_yield yield = {.exceptions = *now, .code = errno};
 
+	stack_check(sim_get());
+	yield.jumps = outside_put_aside();
 	yield.locale = uselocale((locale_t)0);
 	yield.rounding = fegetround();
 	if (yield.locale != LC_GLOBAL_LOCALE || yield.rounding != FE_TONEAREST)
@@ -225,6 +229,8 @@ static void be_killed(void)
 	struct sim_thread *thread =
 		sim_get()->in_kernel ? NULL : sg_actor_self_get_data();
 
+	if (thread)
+		outside_forget(&thread->caller);
 	if (!thread || !thread->posix)
 		return;
 	sim_leave_mpi(thread);
@@ -237,6 +243,7 @@ void sim_come_back(struct sim_yield *yield)
 		be_killed();
 		return;
 	}
+	outside_put_back(yield->jumps);
 	*__cxa_get_globals() = yield->exceptions;
 	if (yield->locals)
 		sim_enter_locals(yield->locals);
@@ -313,7 +320,7 @@ static void thread_main(int argc, char **argv)
 	/* Not before it runs: SimGrid 3.32 would not forget it at its end. */
 	if (!thread->posix->is_closer)
 		sg_actor_daemonize(sg_actor_self());
-	stack_begin(sim_get());
+	stack_begin(sim_get(), thread);
 	pthreads_begin(thread);
 	if (setjmp(thread->posix->bottom) != 0)
 		return;

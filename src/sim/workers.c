@@ -14,6 +14,7 @@
 #include "core/model/model_query.h"
 #include "core/model/model_store.h"
 #include "core/model/roofline.h"
+#include "core/outside.h"
 #include "core/sched/teams.h"
 #include "core/task/expect.h"
 #include "core/task/task.h"
@@ -121,12 +122,15 @@ static void call_kernel(struct worker *worker, struct job *job)
 {
 	struct starpu_task *previous = worker->caller.task;
 	kernel_t kernel = worker_kernel(worker, job);
+	OUTSIDE(outside);
 
 	/* Programs made for simulation declare kernels as (void *)1. */
 	if ((uintptr_t)kernel <= 1)
 		return;
 	worker->caller.task = job->task;
+	outside_begin(&outside, worker->node, &worker->caller, "the kernel");
 	gang_call_kernel(worker, job, kernel);
+	outside_end(&outside);
 	worker->caller.task = previous;
 }
 

@@ -140,6 +140,29 @@ static void old_names(void)
 }
 #pragma GCC diagnostic pop
 
+/* The arguments mean the same by both names. */
+static void old_arguments(void)
+{
+	CLAIM_EQ(STARPU_CLUSTER, STARPU_PARALLEL_WORKER);
+	CLAIM_EQ(STARPU_CLUSTER_MIN_NB, STARPU_PARALLEL_WORKER_MIN_NB);
+	CLAIM_EQ(STARPU_CLUSTER_MAX_NB, STARPU_PARALLEL_WORKER_MAX_NB);
+	CLAIM_EQ(STARPU_CLUSTER_PREFERE_MIN, STARPU_PARALLEL_WORKER_PREFERE_MIN);
+	CLAIM_EQ(STARPU_CLUSTER_KEEP_HOMOGENEOUS,
+		 STARPU_PARALLEL_WORKER_KEEP_HOMOGENEOUS);
+	CLAIM_EQ(STARPU_CLUSTER_POLICY_NAME, STARPU_PARALLEL_WORKER_POLICY_NAME);
+	CLAIM_EQ(STARPU_CLUSTER_POLICY_STRUCT, STARPU_PARALLEL_WORKER_POLICY_STRUCT);
+	CLAIM_EQ(STARPU_CLUSTER_AWAKE_WORKERS, STARPU_PARALLEL_WORKER_AWAKE_WORKERS);
+	CLAIM_EQ(STARPU_CLUSTER_PARTITION_ONE, STARPU_PARALLEL_WORKER_PARTITION_ONE);
+	CLAIM_EQ(STARPU_CLUSTER_NEW, STARPU_PARALLEL_WORKER_NEW);
+	CLAIM_EQ(STARPU_CLUSTER_NCORES, STARPU_PARALLEL_WORKER_NCORES);
+	CLAIM_EQ((int)STARPU_CLUSTER_INTEL_OPENMP_MKL,
+		 (int)STARPU_PARALLEL_WORKER_INTEL_OPENMP_MKL);
+	CLAIM_EQ((int)STARPU_CLUSTER_GNU_OPENMP_MKL,
+		 (int)STARPU_PARALLEL_WORKER_GNU_OPENMP_MKL);
+	CLAIM(starpu_parallel_worker_intel_openmp_mkl_prologue ==
+	      starpu_parallel_worker_openmp_prologue);
+}
+
 static unsigned sizes(struct starpu_parallel_worker_config *config)
 {
 	unsigned all = 0;
@@ -212,6 +235,25 @@ static void with_policy(void)
 	starpu_shutdown();
 }
 
+static void with_policy_of_its_own(void)
+{
+	struct starpu_parallel_worker_config *config;
+	struct starpu_sched_policy *policy;
+
+	begin();
+	policy = starpu_sched_get_predefined_policies()[0];
+	config = starpu_parallel_worker_init(HWLOC_OBJ_MACHINE, STARPU_PARALLEL_WORKER_NB,
+					     2, STARPU_PARALLEL_WORKER_POLICY_STRUCT,
+					     policy, STARPU_PARALLEL_WORKER_TYPE,
+					     STARPU_PARALLEL_WORKER_OPENMP, 0);
+	CLAIM(config != NULL);
+	CLAIM(starpu_sched_ctx_get_sched_policy(starpu_sched_ctx_get_context()) ==
+	      policy);
+	CLAIM((run_tasks() & ~5u) == 0);
+	CLAIM_EQ(starpu_parallel_worker_shutdown(config), 0);
+	starpu_shutdown();
+}
+
 /* Others take tasks, too, when they are to. */
 static void awake(void)
 {
@@ -271,6 +313,8 @@ static void threads_of_others(void)
 static const struct claim claims[] = {
 	{"two halves of a machine: masters alone take tasks", halves},
 	{"clusters are the same", old_names},
+	{"old names of arguments", old_arguments},
+	{"tasks go to a context with a policy's struct", with_policy_of_its_own},
 	{"parts are as many and as large as asked for", partitions},
 	{"tasks go to a context with the policy", with_policy},
 	{"the other cores take tasks when they are to", awake},

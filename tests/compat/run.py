@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SRC = os.path.dirname(os.path.dirname(HERE))
 ORRERY = [sys.executable, os.path.join(SRC, "scripts", "orrery")]
 BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
-ALONE = ["acquire_chain", "conditions", "expert_hooks", "filters", "hello_task", "nested_contexts", "own_policy", "restart", "tag_pipeline", "vector_scale", "waits",
+ALONE = ["acquire_chain", "conditions", "expert_hooks", "fibres", "filters", "hello_task", "nested_contexts", "own_policy", "restart", "tag_pipeline", "vector_scale", "waits",
          "wrapper"]
 UNTIMED = ["filters", "hello_task", "insert_args", "lu_tiles", "refinement", "threads", "tree_sum",
            "vector_scale"]

@@ -101,6 +101,8 @@ program lives
     call fstarpu_variable_data_register(handles(i), home, c_loc(v(i)), bytes)
   end do
   call single_tasks()
+  call waited_for()
+  call other_functions()
   call called_back()
   call tag_twice()
   call many_buffers()
@@ -151,6 +153,61 @@ contains
     call fstarpu_task_destroy(first)
     call expect("submitted", fstarpu_task_nsubmitted(), 0)
   end subroutine single_tasks
+
+  ! Tasks by hand, which are waited for one by one.
+  subroutine waited_for()
+    type(c_ptr) :: tasks(2)
+    type(c_ptr) :: data(2)
+    integer(c_int), target :: x(2)
+    integer(c_int), parameter :: home = 0
+    integer :: i
+
+    x = (/ 4, 7 /)
+    do i = 1, 2
+      call fstarpu_variable_data_register(data(i), home, c_loc(x(i)), c_sizeof(x(i)))
+      tasks(i) = fstarpu_task_create()
+      call fstarpu_task_set_codelet(tasks(i), adding)
+      call fstarpu_task_set_handle(tasks(i), 0, data(i))
+      call fstarpu_task_set_detach(tasks(i), 0)
+      call fstarpu_task_set_destroy(tasks(i), 0)
+      call expect("finished before", fstarpu_task_finished(tasks(i)), 0)
+      call expect("submission", fstarpu_task_submit(tasks(i)), 0)
+    end do
+    call expect("wait", fstarpu_task_wait(tasks(1)), 0)
+    call expect("finished", fstarpu_task_finished(tasks(1)), 1)
+    call expect("wait for all", fstarpu_task_wait_array(tasks, 2), 0)
+    call expect("finished, too", fstarpu_task_finished(tasks(2)), 1)
+    ! Once more.
+    call expect("submission", fstarpu_task_submit(tasks(1)), 0)
+    call expect("wait", fstarpu_task_wait(tasks(1)), 0)
+    do i = 1, 2
+      call fstarpu_task_destroy(tasks(i))
+      call fstarpu_data_unregister(data(i))
+    end do
+    call expect("the first", x(1), 6)
+    call expect("the second", x(2), 8)
+  end subroutine waited_for
+
+  ! As fstarpu_task_create() gives them; the counters of contexts are as they were.
+  subroutine other_functions()
+    type(c_ptr) :: task, kept
+    integer(c_int) :: major, minor, release
+
+    call fstarpu_get_version(major, minor, release)
+    call expect("version", major, 1)
+    call expect("blocked", fstarpu_worker_is_blocked(0), 0)
+    if (fstarpu_cpu_worker_get_count() < 1) error stop "no cores"
+    task = fstarpu_task_create()
+    kept = fstarpu_sched_ctx_get_policy_data(0)
+    call fstarpu_sched_ctx_set_policy_data(0, task)
+    if (.not. c_associated(fstarpu_sched_ctx_get_policy_data(0), task)) error stop "data of a policy"
+    call fstarpu_sched_ctx_set_policy_data(0, kept)
+    call fstarpu_sched_ctx_list_task_counters_increment_all(task, 0)
+    call fstarpu_sched_ctx_list_task_counters_decrement_all(task, 0)
+    call fstarpu_sched_ctx_list_task_counters_reset_all(task, 0)
+    call fstarpu_task_init(task)
+    call fstarpu_task_destroy(task)
+  end subroutine other_functions
 
   subroutine called_back()
     integer(c_int), target :: ncalls(3)

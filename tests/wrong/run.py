@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """Wrong programs and what must be said of each; odd ones of which nothing may be said.
-The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c, starts.c, calls.c, waits.c, asleep.c, deeper.c and
-in_fortran.f90 (two to four) and odd.c;
+The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c, starts.c, calls.c, waits.c, asleep.c, deeper.c, left.c and
+in_fortran.f90 (two to four), places.c (one) and odd.c;
 beside them tests/bad/run.py has the mistakes in single calls, stuck.py what can never go on.
 
-usage: run.py tasks|nodes|graphs|spread|starts|calls|waits|asleep|deeper|odd [CASE ...]
+usage: run.py tasks|nodes|graphs|spread|starts|calls|waits|asleep|deeper|left|places|odd [CASE ...]
 """
 import os
 import sys
@@ -653,8 +653,8 @@ CALLS = [
     call("kernel_exits", r"the program leaves with status 0", rank=1, where=REAL, status="is not 0"),
     call("kernel_exits", r"exit\(0\) in a callback, a kernel or a thread ends the simulation", rank=1, where=SIM,
          status=bad.FAILS),
-    call("kernel_ends_its_thread", r"the thread of worker \d has been ended by pthread_exit\(\) or pthread_cancel"
-         r"\(\), in task \"leaves\"", r"must return", rank=1, where=REAL),
+    call("kernel_ends_its_thread", r"the kernel of task \"leaves\" is left by pthread_exit\(\)", r"Let it return", rank=1,
+         where=REAL),
     call("kernel_ends_its_thread", r"pthread_exit\(\) in the kernel of task \"leaves\" .* of rank 1 of 2.* ends the "
          r"simulation of all ranks", r"Return to main", rank=1, where=SIM, status=bad.FAILS),
     call("kernel_faults", r"signal 11 .*address 0x8.* in the kernel of task \"faults\"", r"To see where", rank=1,
@@ -889,6 +889,55 @@ DEEPER = [
     deeper("late_message", r"tag 7: rank 0 sends 20000 bytes, rank 1 receives 8 bytes", r"data of the same size"),
 ]
 
+def left(name, what, by=r"longjmp\(\)", where=bad.BOTH):
+    """It is told who is left, and by what."""
+    return Case(name, on(ANY, what + " is left by " + by, "the functions of the library", "Let it return"),
+                program="../wrong/left", env=SOON, where=where, hushes=("goes on", r"std::"))
+
+
+LEFT = [
+    left("callback_of_acquire", "a callback"), left("callback_of_request", "a callback"),
+    left("callback_of_empty_task", 'a callback of task "nowhere"'),
+    # On a real machine these jump to the stack of another thread.
+    left("callback_of_task", 'a callback of task "nothing"', where=SIM),
+    left("kernel", 'the kernel of task "jumps"', where=SIM),
+    left("filter", "a filter function"), left("policy", "push_task of a scheduling policy"),
+    left("packing", "pack_data of an interface"),
+    left("throwing_callback", "a callback", by=r"an exception of C\+\+"),
+    left("callback_ends_its_thread", "a callback", by=r"pthread_exit\(\)", where=REAL),
+]
+
+
+def place(name, *says, **others):
+    return Case(name, [*says], program="../wrong/places", nranks=1, **dict({"env": SOON}, **others))
+
+
+def place_works(name, *says, **others):
+    return place(name, *says, "(?m)^ends well", status=ENDS, hushes=(CRASH, r"\[orrery\]\[rank"), **others)
+
+
+NOT_OPEN = r"starpu_\w+: the library is not initialised; .*"
+PLACES = [
+    place_works("in_constructor", "starts before main", env={"BEFORE_MAIN": "1"}),
+    place_works("at_exit_shuts_down", "shut down at exit", where=REAL),
+    place_works("at_exit_registered_after", "shut down at exit", where=REAL),
+    *(place(name, NOT_OPEN + r"a handler of atexit\(\) or a destructor after the end of all mains", where=SIM)
+      for name in ("at_exit_shuts_down", "at_exit_registered_after")),
+    place("at_exit_after_shutdown", NOT_OPEN + r"before starpu_shutdown\(\)"),
+    place_works("destructor_waits"), place_works("destructor_shuts_down"),
+    place("destructor_submits", NOT_OPEN, where=REAL),
+    place_works("handler_submits", "1 signals"), place_works("handler_waits", "1 signals"),
+    place("handler_interrupts_submission", r"a handler of a signal calls a function of the library", "sig_atomic_t", where=REAL),
+    *(place(name, NOT_OPEN + r"a child of fork\(\) starts without it", "child: signal 6", "(?m)^ends well", where=REAL,
+            status=ENDS) for name in ("child_submits", "child_shuts_down", "child_unregisters")),
+    place_works("child_starts", "child: exit 0"),
+    place("thread_submits_late", NOT_OPEN + r"before starpu_shutdown\(\)"),
+    place("thread_waits_at_shutdown", r"starpu_shutdown: 1 threads of the program still wait in the library \(one for its turn "
+          r"on data\), and will for ever", "join them, before", "(?m)^ends well", status=ENDS),
+    place_works("parallel_region_submits", "400 tasks", where=REAL),
+    place("parallel_region_submits", NOT_OPEN + "this thread belongs to no rank", where=SIM),
+]
+
 # What is interleaved in many ways is so on two ranks; on three in simulation only.
 ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, status=ENDS,
             where=bad.BOTH if nranks == 2 else SIM, hushes=(CRASH, r"\[orrery\]\[rank"),
@@ -912,7 +961,7 @@ ODD += [Case("stopped_while_it_waits", ["(?m)^ends well"], program="../wrong/odd
 
 TABLES = {"tasks": TASKS, "nodes": NODES, "graphs": GRAPH_PROGRAMS, "spread": SPREAD,
           "starts": STARTS, "calls": CALLS, "waits": WAITS, "asleep": ASLEEP,
-          "deeper": DEEPER, "odd": ODD}
+          "deeper": DEEPER, "left": LEFT, "places": PLACES, "odd": ODD}
 
 
 

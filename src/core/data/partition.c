@@ -12,6 +12,7 @@
 #include "core/data/redux.h"
 #include "core/data/relatives.h"
 #include "core/interface/interface.h"
+#include "core/outside.h"
 
 /* ---- questions ------------------------------------------------------- */
 
@@ -220,14 +221,18 @@ static void filter_one(const struct partition *partition, const struct cut *cut,
 		       unsigned i, void *from, void *to)
 {
 	struct starpu_data_interface_ops *ops = cut->ops[i];
+	const struct node *node = partition->parent->node;
 	int is_plain = interface_is_plain(ops);
+	OUTSIDE(outside);
 
 	memset(to, 0, ops->interface_size);
 	if (ops->init)
 		ops->init(to);
 	if (is_plain && ops->interface_size >= sizeof(struct plain_head))
 		((struct plain_head *)to)->id = ops->interfaceid;
+	outside_begin(&outside, node, plat_caller(node->plat), "a filter function");
 	cut->filter->filter_func(from, to, cut->filter, i, partition->nparts);
+	outside_end(&outside);
 	if (!is_plain)
 		return;
 	if (ops->interface_size >= sizeof(struct plain_head))

@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "base/check.h"
+#include "core/outside.h"
 #include "core/sched/library.h"
 #include "core/sched/observer.h"
 #include "core/sched/collection.h"
@@ -649,12 +650,16 @@ struct sched *contexts_heir(struct sched *sched)
 static void tell_end(struct sched *sched)
 {
 	void (*end)(unsigned id, void *arg) = sched->end;
+	OUTSIDE(outside);
 	struct starpu_task *outer;
 
 	if (!end)
 		return;
 	outer = callback_enter(sched->node, NULL);
+	outside_begin(&outside, sched->node, plat_caller(sched->node->plat),
+		      "a callback");
 	end((unsigned)sched->id, sched->end_arg);
+	outside_end(&outside);
 	callback_leave(sched->node, outer);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/outside.h"
 #include "core/sched/aliases.h"
 #include "core/sched/contexts.h"
 #include "core/sched/inner.h"
@@ -27,6 +28,11 @@ static void own_opened(struct sched *sched)
 }
 
 /* At the end of the node there are those that never left. */
+static void begin(struct outside *outside, const struct sched *sched, const char *what)
+{
+	outside_begin(outside, sched->node, plat_caller(sched->node->plat), what);
+}
+
 static void remove_all(struct sched *sched)
 {
 	int ids[STARPU_NMAXWORKERS];
@@ -85,12 +91,15 @@ static void own_workers_leave(struct sched *sched, int *ids, unsigned n)
 
 static struct worker *own_push(struct sched *sched, struct job *job)
 {
+	OUTSIDE(outside);
 	int ret;
 
 	job->implementation = 0;
 	job->task->scheduled = 1;
 	/* It may have run and be gone afterwards. */
+	begin(&outside, sched, "push_task of a scheduling policy");
 	ret = sched->policy->push_task(job->task);
+	outside_end(&outside);
 	if (ret)
 		orr_die(sched->node->rank,
 			"push_task of scheduling policy \"%s\" returned %d, expected 0: "
@@ -124,10 +133,17 @@ __attribute__((noreturn)) static void refuse_stranger(const struct sched *sched,
 /* Where it has no function for it, one of ours inside it is asked. */
 static struct starpu_task *ask(struct sched *sched, struct worker *worker)
 {
+	struct starpu_task *task;
 	struct job *job;
+	OUTSIDE(outside);
 
-	if (sched->policy->pop_task)
-		return sched->policy->pop_task((unsigned)sched->id);
+	if (sched->policy->pop_task) {
+		outside_begin(&outside, sched->node, &worker->caller,
+			      "pop_task of a scheduling policy");
+		task = sched->policy->pop_task((unsigned)sched->id);
+		outside_end(&outside);
+		return task;
+	}
 	job = inner_pop(sched->inner, worker);
 	return job ? job->task : NULL;
 }
@@ -169,22 +185,30 @@ static void own_started(struct sched *sched, struct worker *worker, struct job *
 {
 	struct plat_caller *caller = plat_caller(sched->node->plat);
 	struct starpu_task *task = gang_task(worker, job), *outer = caller->task;
+	OUTSIDE(outside);
 
 	if (sched->inner && sched->inner->ops->started)
 		sched->inner->ops->started(sched->inner, worker, job);
 	if (!sched->policy->pre_exec_hook)
 		return;
 	caller->task = task;
+	outside_begin(&outside, sched->node, caller,
+		      "pre_exec_hook of a scheduling policy");
 	sched->policy->pre_exec_hook(task, (unsigned)sched->id);
+	outside_end(&outside);
 	caller->task = outer;
 }
 
 static void tell_end(struct sched *sched, struct starpu_task *task)
 {
+	OUTSIDE(outside);
+
 	if (!sched->policy->post_exec_hook)
 		return;
 	task->status = STARPU_TASK_FINISHED;
+	begin(&outside, sched, "post_exec_hook of a scheduling policy");
 	sched->policy->post_exec_hook(task, (unsigned)sched->id);
+	outside_end(&outside);
 }
 
 /* Aliases are gone when the task has finished. */
@@ -223,19 +247,28 @@ static double own_expect(struct worker *worker, struct job *job)
 static void own_submitted(struct sched *sched, struct starpu_task *task)
 {
 	struct starpu_codelet *cl = task->cl;
+	OUTSIDE(outside);
 
 	if (cl && !codelet_stated_where(cl))
 		codelet_state_where(sched->node, cl);
-	if (sched->policy->submit_hook)
-		sched->policy->submit_hook(task);
+	if (!sched->policy->submit_hook)
+		return;
+	begin(&outside, sched, "submit_hook of a scheduling policy");
+	sched->policy->submit_hook(task);
+	outside_end(&outside);
 }
 
 static void own_schedule(struct sched *sched)
 {
-	if (sched->policy->do_schedule)
-		sched->policy->do_schedule((unsigned)sched->id);
-	else
+	OUTSIDE(outside);
+
+	if (!sched->policy->do_schedule) {
 		inner_schedule(sched->inner);
+		return;
+	}
+	begin(&outside, sched, "do_schedule of a scheduling policy");
+	sched->policy->do_schedule((unsigned)sched->id);
+	outside_end(&outside);
 }
 
 static void own_quiet(struct sched *sched, unsigned memory)

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/task/callback.h"
 
+#include "core/outside.h"
 #include "core/task/job.h"
 #include "core/wait.h"
 
@@ -61,8 +62,11 @@ void callback_call(struct node *node, struct starpu_task *task, void (*func)(voi
 {
 	struct starpu_task *outer = callback_enter(node, task);
 	struct wait *wait = wait_interrupt(plat_caller(node->plat));
+	OUTSIDE(outside);
 
+	outside_begin(&outside, node, plat_caller(node->plat), "a callback");
 	func(arg);
+	outside_end(&outside);
 	wait_resume(plat_caller(node->plat), wait);
 	callback_leave(node, outer);
 }
