@@ -40,6 +40,20 @@ size_t layout_extent_bytes(const struct layout *layout)
 	return bytes;
 }
 
+int layout_ascends(const struct layout *layout)
+{
+	size_t extent = layout->block_bytes;
+
+	for (int i = 0; i < layout->ndims; i++) {
+		const struct layout_dim *dim = &layout->dims[i];
+
+		if (dim->stride_bytes < extent)
+			return 0;
+		extent += (dim->count - 1) * dim->stride_bytes;
+	}
+	return 1;
+}
+
 /* ---- parts ----------------------------------------------------------- */
 
 struct cutting {
@@ -109,13 +123,25 @@ struct cursor {
 	size_t index[LAYOUT_MAX_DIMS];
 };
 
-static void cursor_start(struct cursor *cursor, const struct layout *layout)
+/* At byte at of the value. */
+static void cursor_start(struct cursor *cursor, const struct layout *layout, size_t at)
 {
+	size_t block = 0, within = at;
+
+	if (at > 0) {
+		block = at / layout->block_bytes;
+		within = at % layout->block_bytes;
+	}
 	cursor->layout = layout;
-	cursor->at = layout->base;
-	cursor->left = layout->block_bytes;
-	for (int i = 0; i < layout->ndims; i++)
-		cursor->index[i] = 0;
+	cursor->at = layout->base + within;
+	cursor->left = layout->block_bytes - within;
+	for (int i = 0; i < layout->ndims; i++) {
+		const struct layout_dim *dim = &layout->dims[i];
+
+		cursor->index[i] = block % dim->count;
+		cursor->at += cursor->index[i] * dim->stride_bytes;
+		block /= dim->count;
+	}
 }
 
 static void cursor_next_block(struct cursor *cursor)
@@ -143,24 +169,25 @@ static void cursor_advance(struct cursor *cursor, size_t bytes)
 		cursor_next_block(cursor);
 }
 
-static inline void walk(const struct layout *to, const struct layout *from,
-			layout_row_func *visit, void *arg)
+/* Bytes [at, at + left) of both. */
+static inline void walk(const struct layout *to, const struct layout *from, size_t at,
+			size_t left, layout_row_func *visit, void *arg)
 {
-	size_t left = layout_bytes(from);
 	struct cursor target, source;
 
 	if (!to->base || !from->base || left == 0)
 		return;
-	ORR_ASSERT(layout_bytes(to) == left);
+	ORR_ASSERT(layout_bytes(to) == layout_bytes(from));
 	if (layout_is_flat(to) && layout_is_flat(from)) {
-		visit(arg, to->base, from->base, left);
+		visit(arg, to->base + at, from->base + at, left);
 		return;
 	}
-	cursor_start(&target, to);
-	cursor_start(&source, from);
+	cursor_start(&target, to, at);
+	cursor_start(&source, from, at);
 	while (left > 0) {
 		size_t bytes = target.left < source.left ? target.left : source.left;
 
+		bytes = bytes < left ? bytes : left;
 		visit(arg, target.at, source.at, bytes);
 		left -= bytes;
 		cursor_advance(&target, bytes);
@@ -174,15 +201,30 @@ static void copy_row(void *arg, char *to, const char *from, size_t bytes)
 	memcpy(to, from, bytes);
 }
 
+char *layout_address(const struct layout *layout, size_t at)
+{
+	struct cursor cursor;
+
+	cursor_start(&cursor, layout, at);
+	return cursor.at;
+}
+
 void layout_copy(const struct layout *to, const struct layout *from)
 {
-	walk(to, from, copy_row, NULL);
+	walk(to, from, 0, layout_bytes(from), copy_row, NULL);
 }
 
 void layout_each_row(const struct layout *to, const struct layout *from,
 		     layout_row_func *visit, void *arg)
 {
-	walk(to, from, visit, arg);
+	walk(to, from, 0, layout_bytes(from), visit, arg);
+}
+
+void layout_each_row_of(const struct layout *to, const struct layout *from, size_t at,
+			size_t bytes, layout_row_func *visit, void *arg)
+{
+	ORR_ASSERT(at + bytes <= layout_bytes(from));
+	walk(to, from, at, bytes, visit, arg);
 }
 
 void layout_scatter(const struct layout *to, const void *from)

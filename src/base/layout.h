@@ -59,6 +59,11 @@ static inline size_t layout_bytes(const struct layout *layout)
 /* From the first byte to the one after the last. */
 size_t layout_extent_bytes(const struct layout *layout);
 
+/* Do later bytes of the value lie at higher addresses, and none at those of others? */
+int layout_ascends(const struct layout *layout);
+/* Where byte at of the value lies; there is one. */
+char *layout_address(const struct layout *layout, size_t at);
+
 /*
  * Bytes [from, from + bytes) of the value as layouts in their order; returns how many,
  * at most LAYOUT_MAX_PARTS.  Only with a base.
@@ -77,5 +82,8 @@ void layout_gather(void *to, const struct layout *from);
 typedef void layout_row_func(void *arg, char *to, const char *from, size_t bytes);
 void layout_each_row(const struct layout *to, const struct layout *from,
 		     layout_row_func *visit, void *arg);
+/* Of bytes [at, at + bytes) of both alone. */
+void layout_each_row_of(const struct layout *to, const struct layout *from, size_t at,
+			size_t bytes, layout_row_func *visit, void *arg);
 
 #endif

@@ -92,6 +92,14 @@ int watchdog_is_due(struct node *node, double clock_s, int waits)
 
 /* ---- the verdict ----------------------------------------------------- */
 
+static const char of_kernels[] =
+	"a kernel or a callback has not returned, and may only be long; with "
+	"STARPU_WATCHDOG_TIMEOUT=MICROSECONDS and STARPU_WATCHDOG_CRASH=1 a run ends in "
+	"which no task ends for so long";
+static const char of_messages[] =
+	"messages or values are on their way between ranks, or a callback of theirs has "
+	"not returned, and may only be slow";
+
 /* All that could act beside the library sleeps where none of them can be woken. */
 static int all_sleep(const struct watchdog_facts *facts, const struct wait_census *waits)
 {
@@ -107,13 +115,11 @@ static enum watchdog_verdict judge(struct node *node, const struct watchdog_fact
 	struct wait_census waits = wait_survey(node, facts->is_ours);
 	int sleep = all_sleep(facts, &waits);
 
-	*why = "a kernel or a callback has not returned, and may only be long; with "
-	       "STARPU_WATCHDOG_TIMEOUT=MICROSECONDS and STARPU_WATCHDOG_CRASH=1 a run "
-	       "ends in which no task ends for so long";
-	if (facts->ntimers > 0)
-		*why = NULL;
-	if (facts->ntimers > 0 || (facts->nawake > 0 && !sleep) || waits.nactive > 0 ||
-	    (node->on_busy && node->on_busy(node)))
+	*why = facts->ntimers > 0 ? NULL : of_kernels;
+	if (facts->ntimers > 0 || (facts->nawake > 0 && !sleep) || waits.nactive > 0)
+		return WATCHDOG_ACTIVE;
+	*why = of_messages;
+	if (node->on_busy && node->on_busy(node))
 		return WATCHDOG_ACTIVE;
 	*why = facts->why;
 	if (*why)

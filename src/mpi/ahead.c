@@ -21,6 +21,12 @@ static int has_place(const struct mpi *mpi, const struct request *request)
 	       !(mpi->net->memories >> payload->memory & 1);
 }
 
+/* From where a sender may begin to write. */
+static int is_in_one_run(const struct wire_head *head)
+{
+	return (head->flags & (WIRE_DIRECT | WIRE_SPREAD)) == WIRE_DIRECT;
+}
+
 static struct net_half half_of(struct mpi *mpi, const struct request *request)
 {
 	return (struct net_half){.peer = request->match.source,
@@ -58,7 +64,7 @@ size_t ahead_announce(struct mpi *mpi, const struct request *request,
 
 	if (is_near(mpi, request->match.source)) {
 		half = half_of(mpi, request);
-		half.place = head->flags & WIRE_DIRECT ? head->key : 0;
+		half.place = is_in_one_run(head) ? head->key : 0;
 		head->number = mpi->net->ops->ahead->announce(mpi->net, &half);
 		return WIRE_NUMBERED_BYTES;
 	}
@@ -78,14 +84,14 @@ void ahead_answered(struct mpi *mpi, const struct request *request)
 unsigned ahead_keep(struct mpi *mpi, const struct early *early)
 {
 	struct request *request = early->is_taken_in ? NULL : early->receive;
-	int is_direct = (early->head.flags & WIRE_DIRECT) != 0;
 	unsigned berth = request ? request->berth : 0;
 
 	if (!berth)
 		return 0;
 	request->berth = 0;
 	return mpi->net->ops->ahead->keep(mpi->net, early->match.source, berth,
-					  is_direct ? early->head.number : 0)
+					  is_in_one_run(&early->head) ? early->head.number
+								      : 0)
 		       ? berth
 		       : 0;
 }

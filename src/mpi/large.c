@@ -249,8 +249,10 @@ static void aim_from(struct half *half, const struct early *early)
 	struct large *large = &half->mpi->engine.large;
 
 	half->sender = early->head.sender;
-	if (may_take(half->mpi, early))
+	if (may_take(half->mpi, early)) {
 		half->bulk.from = early->head.key;
+		half->bulk.is_spread = (early->head.flags & WIRE_SPREAD) != 0;
+	}
 	half->bulk.berth = ahead_keep(half->mpi, early);
 	if (half->bulk.from)
 		return;
@@ -532,17 +534,31 @@ static int may_push(const struct mpi *mpi)
 	       mpi->net->size <= NET_KEYS - large->max_moving;
 }
 
+/* The layout stays while the request does. */
+static int may_be_taken(const struct net *net, const struct payload *payload,
+			uint64_t *from)
+{
+	if (!payload->is_strided) {
+		*from = (uintptr_t)payload->base;
+		return WIRE_DIRECT;
+	}
+	if (!net->ops->takes || !net->ops->takes(payload->strided))
+		return 0;
+	*from = (uintptr_t)payload->strided;
+	return WIRE_DIRECT | WIRE_SPREAD;
+}
+
 int large_offer(const struct mpi *mpi, const struct request *request, uint64_t *from)
 {
 	const struct net *net = mpi->net;
 	const struct payload *payload = &request->payload;
+	int how = 0;
 
-	if (net->ops->reaches && payload->base && !payload->is_strided &&
-	    payload->bytes > 0 && is_in_ram(mpi, request) &&
-	    net->ops->reaches(net, request->match.source)) {
-		*from = (uintptr_t)payload->base;
-		return WIRE_DIRECT;
-	}
+	if (net->ops->reaches && payload->base && payload->bytes > 0 &&
+	    is_in_ram(mpi, request) && net->ops->reaches(net, request->match.source))
+		how = may_be_taken(net, payload, from);
+	if (how)
+		return how;
 	return may_push(mpi) ? WIRE_PUSHED : 0;
 }
 

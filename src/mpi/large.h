@@ -71,7 +71,8 @@ void large_want(struct mpi *mpi, struct early *early);
 /* What was granted is to be kept for others. */
 void large_on_keep(struct mpi *mpi, int owner, const struct wire_head *head);
 /* How the payload of a send that is not shared and has its datum leaves: WIRE_DIRECT, and
- * *from where it lies, WIRE_PUSHED, or 0: when it is granted. */
+ * *from where it lies, or with WIRE_SPREAD where its layout does; WIRE_PUSHED; or 0: when
+ * it is granted. */
 int large_offer(const struct mpi *mpi, const struct request *request, uint64_t *from);
 /* It is announced as pushed. */
 void large_push(struct mpi *mpi, struct request *request);

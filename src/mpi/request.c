@@ -76,7 +76,7 @@ static const char *waiting_for(const struct request *request)
 		return request_early(request) ? "the message came, its payload is awaited"
 					      : "no message came";
 	case REQUEST_ANNOUNCED:
-		return "no matching receive is ready";
+		return "no matching receive is ready, or it has not ended";
 	case REQUEST_GRANTED:
 		return "other transfers go first";
 	case REQUEST_MOVING:

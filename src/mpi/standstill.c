@@ -122,8 +122,8 @@ static void say_silent(struct mpi *mpi, double now_s)
 				: ", or, being on another machine, has ended, or that "
 				  "machine or the network to it has failed",
 			node_knobs(mpi->node)->mpi_explicit
-				? ", or its threads wait for something else than "
-				  "messages, which nobody moves then "
+				? ", or its threads compute, or wait for something "
+				  "else than messages, which nobody moves then "
 				  "(ORRERY_MPI_EXPLICIT)"
 				: "");
 	}

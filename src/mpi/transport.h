@@ -23,7 +23,10 @@ enum {
 	TRANSPORT_MAX_POLLED = 64, /* events, about */
 	TRANSPORT_MAX_EAGER_BYTES = 1 << 20,
 	TRANSPORT_MAX_PACKET_BYTES = 1 << 20,
-	TRANSPORT_MAX_ROUNDS = 31,  /* of a barrier */
+	TRANSPORT_MAX_ROUNDS = 31, /* of a barrier */
+	/* On real machines.  Who copies a piece, mostly in one call, answers others only
+	 * between two; and that a value moves is seen by its pieces. */
+	TRANSPORT_MAX_PIECE_BYTES = 64 << 20,
 	TRANSPORT_PIECES_AHEAD = 16 /* of a receiver, at most */
 };
 

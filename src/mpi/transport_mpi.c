@@ -594,7 +594,10 @@ int transport_mpi_open(struct plat *plat, const struct net_config *config, int t
 	net->base.base.may_copy = (traits & NET_MPI_SENDS_NOW) != 0;
 	net->plat = plat;
 	net->traits = traits;
-	net->base.piece_bytes = smaller(net->base.piece_bytes, MAX_PIECE_BYTES);
+	net->base.piece_bytes =
+		smaller(net->base.piece_bytes, traits & NET_MPI_SHOWS_LATE
+						       ? TRANSPORT_MAX_PIECE_BYTES
+						       : MAX_PIECE_BYTES);
 	ret = check_tags(net);
 	if (ret == 0)
 		ret = open_comms(net, *(const MPI_Comm *)config->comm);

@@ -601,6 +601,7 @@ int transport_ucx_open(const struct net_config *config, const char *library,
 	net->further_last = &net->further;
 	transport_init(&net->base, config, sizeof(struct transport_op),
 		       sizeof(struct ucx_margin));
+	net->base.piece_bytes = smaller(net->base.piece_bytes, TRANSPORT_MAX_PIECE_BYTES);
 	ret = ucx_meet(net, config, library);
 	if (ret < 0) {
 		transport_free(&net->base);

@@ -38,10 +38,11 @@ enum wire_kind {
 
 enum wire_flag {
 	WIRE_SYNCHRONOUS = 1,
-	WIRE_SHARED = 2, /* ANNOUNCE: others get it as well, see coop.h */
-	WIRE_KNOWN = 4,  /* HAVE: it was known that it shall be kept */
-	WIRE_PUSHED = 8, /* ANNOUNCE: the payload has been sent already, see large.h */
-	WIRE_DIRECT = 16 /* ANNOUNCE: the payload may be taken from its place */
+	WIRE_SHARED = 2,  /* ANNOUNCE: others get it as well, see coop.h */
+	WIRE_KNOWN = 4,   /* HAVE: it was known that it shall be kept */
+	WIRE_PUSHED = 8,  /* ANNOUNCE: the payload has been sent already, see large.h */
+	WIRE_DIRECT = 16, /* ANNOUNCE: the payload may be taken from its place */
+	WIRE_SPREAD = 32  /* DIRECT: it is not in one run: key is where its layout lies */
 };
 
 struct wire_head {

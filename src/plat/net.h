@@ -94,6 +94,8 @@ struct net_bulk {
 	/* Of a get: all bytes lie there in one run, in the memory of the peer, which does
 	 * not put them; see net_ops.reaches.  0: it does. */
 	uint64_t from;
+	/* There is a struct layout instead, which says where in that memory they lie. */
+	int is_spread;
 	struct layout layout;
 	const void *datum; /* of a put: names the value, or NULL */
 	int status;        /* out, valid in done: 0 or a negative errno */
@@ -169,6 +171,9 @@ struct net_ops {
 	 * with -EFAULT or -EPERM and has changed nothing but the bytes of its layout.
 	 * NULL: nobody may. */
 	int (*reaches)(const struct net *net, int peer);
+	/* Of who is reached: is a value that lies so, not in one run, got sooner than it
+	 * would be put?  NULL: none is. */
+	int (*takes)(const struct layout *layout);
 
 	/* Hand the peer a head that is delivered as a message, but in no order with
 	 * others; it costs both less.  0: it has to be sent.  NULL: all have. */

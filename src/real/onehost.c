@@ -20,9 +20,10 @@
  * onehost.c - payloads between ranks of one host, copied from place to place.
  *
  * Stands before the transport of MPI: what a get is to take from the memory of a peer
- * (net_ops.reaches) it copies by process_vm_readv(), all else it passes on.  Ranks find
- * out when they start who may: each tells its process and where a secret lies in it, and
- * who reads that secret there has found the process, whatever namespaces there are.
+ * (net_ops.reaches) it copies by process_vm_readv(), all else it passes on; what lies
+ * there with gaps: spread.c.  Ranks find out when they start who may: each tells its
+ * process and where a secret lies in it, and who reads that secret there has found the
+ * process, whatever namespaces there are.
  *
  * A core copies as fast as it can, so the sender's, when it has nothing to do, copies as
  * well.  Each rank has a row of slots in memory that the others map: an offer of each
@@ -53,6 +54,7 @@ struct copying {
 	uint32_t nunits, nown;
 	uint32_t next; /* slot: behind what was claimed here last */
 	int status;
+	struct layout *spread; /* where it lies at the sender; NULL: in one run */
 };
 
 _Static_assert(sizeof(struct copying) <= sizeof(((struct net_bulk *)0)->backend),
@@ -65,7 +67,7 @@ static struct copying *copying_of(struct net_bulk *bulk)
 
 /* ---- copies ---------------------------------------------------------- */
 
-static int status_of(ssize_t moved, size_t bytes)
+int onehost_status(ssize_t moved, size_t bytes)
 {
 	if (moved < 0)
 		return -errno;
@@ -85,10 +87,10 @@ static void read_rows(struct rows *rows)
 	struct iovec from = {rows->from, rows->bytes};
 
 	if (rows->n > 0 && rows->status == 0)
-		rows->status =
-			status_of(process_vm_readv(rows->pid, rows->to,
-						   (unsigned long)rows->n, &from, 1, 0),
-				  rows->bytes);
+		rows->status = onehost_status(process_vm_readv(rows->pid, rows->to,
+							       (unsigned long)rows->n,
+							       &from, 1, 0),
+					      rows->bytes);
 	rows->from += rows->bytes;
 	rows->bytes = 0;
 	rows->n = 0;
@@ -105,7 +107,7 @@ static void add_row(void *arg, char *to, const char *from, size_t bytes)
 		read_rows(rows);
 }
 
-static int read_piece(int pid, const struct net_bulk *bulk, size_t at, size_t bytes)
+static int read_run(int pid, const struct net_bulk *bulk, size_t at, size_t bytes)
 {
 	struct layout parts[LAYOUT_MAX_PARTS], run;
 	struct rows rows = {.pid = pid, .from = (char *)(uintptr_t)bulk->from + at};
@@ -119,6 +121,17 @@ static int read_piece(int pid, const struct net_bulk *bulk, size_t at, size_t by
 	}
 	read_rows(&rows);
 	return rows.status;
+}
+
+static int read_piece(struct onehost *onehost, struct net_bulk *bulk, size_t at,
+		      size_t bytes)
+{
+	const struct layout *spread = copying_of(bulk)->spread;
+	int pid = neighbour_of(onehost, bulk->peer)->pid;
+
+	if (spread)
+		return spread_read(onehost, pid, &bulk->layout, spread, at, bytes);
+	return read_run(pid, bulk, at, bytes);
 }
 
 /* ---- offers ---------------------------------------------------------- */
@@ -166,7 +179,7 @@ static void offer(struct onehost *onehost, struct net_bulk *bulk)
 	struct copying *copying = copying_of(bulk);
 	struct neighbour *sender = neighbour_of(onehost, bulk->peer);
 
-	if (!sender->row || !layout_is_flat(&bulk->layout) ||
+	if (!sender->row || bulk->is_spread || !layout_is_flat(&bulk->layout) ||
 	    copying->nunits < LEAST_OFFERED || !is_worth_it(sender))
 		return;
 	copying->slot = free_slot(onehost, sender->row);
@@ -259,6 +272,12 @@ static void begin(struct onehost *onehost, struct net_bulk *bulk)
 
 	*copying = (struct copying){.unit_bytes = onehost_unit_bytes(onehost, bytes)};
 	copying->nunits = units_of(bytes, copying->unit_bytes);
+	if (!bulk->is_spread)
+		return;
+	copying->spread =
+		spread_layout(neighbour_of(onehost, bulk->peer)->pid, bulk->from, bytes);
+	if (!copying->spread)
+		copying->status = -EFAULT;
 }
 
 /* A sender that has not begun yet may not know of it, as it does of offers. */
@@ -328,7 +347,7 @@ static size_t copy_next(struct onehost *onehost, struct net_bulk *bulk)
 		bytes = left;
 	if (copying->status < 0)
 		return bytes;
-	ret = read_piece(neighbour_of(onehost, bulk->peer)->pid, bulk, at, bytes);
+	ret = read_piece(onehost, bulk, at, bytes);
 	if (ret < 0)
 		copying->status = ret;
 	orr_next(&onehost->net->npieces);
@@ -343,6 +362,7 @@ static void take_out(struct onehost *onehost, struct net_bulk **at)
 	if (!bulk->next)
 		onehost->last = at;
 	bulk->status = copying_of(bulk)->status;
+	free(copying_of(bulk)->spread);
 	onehost->net->has_more = 0;
 	bulk->done(bulk);
 }
@@ -389,7 +409,7 @@ static int write_piece(int pid, uint64_t from, uint64_t to, size_t bytes)
 	struct iovec here = {(void *)(uintptr_t)from, bytes};
 	struct iovec there = {(void *)(uintptr_t)to, bytes};
 
-	return status_of(process_vm_writev(pid, &here, 1, &there, 1, 0), bytes);
+	return onehost_status(process_vm_writev(pid, &here, 1, &there, 1, 0), bytes);
 }
 
 /* Who gets units has read what belongs to them. */
@@ -508,6 +528,7 @@ static void onehost_free(struct onehost *onehost)
 		berths_close(onehost);
 	free(onehost->neighbours);
 	free(onehost->places);
+	free(onehost->gathered);
 	free(onehost);
 }
 
@@ -612,6 +633,7 @@ static void stand_before(struct onehost *onehost, struct net *net)
 	onehost->ops.get = onehost_get;
 	onehost->ops.poll = onehost_poll;
 	onehost->ops.reaches = onehost_reaches;
+	onehost->ops.takes = spread_takes;
 	onehost->ops.tell = onehost_tell;
 	if (onehost->neighbours[onehost->place].row)
 		onehost->ops.ahead = &berths_ahead;

@@ -18,6 +18,8 @@
  * in the queue for these.  So if it is the very next one of its class, the sender knows
  * that it is, and any other one is no lead to this berth.
  */
+#include <sys/types.h>
+
 #include "plat/net.h"
 #include "real/notes.h"
 
@@ -32,8 +34,9 @@ enum {
 	NSLOTS = 2,   /* of a receiver at a sender */
 	NBERTHS = 32, /* as well */
 	NCLASSES = 64,
-	NLEADS = 64, /* of a sender: bits of a word */
-	NROWS = 64,  /* of a strided value, for a call */
+	NLEADS = 64,              /* of a sender: bits of a word */
+	NROWS = 64,               /* of a strided value, for a call */
+	SPREAD_BYTES = 128 << 10, /* with their gaps, of a value that is spread there */
 	/* Who was not helped so often offers one of so many only: two calls of the system
 	 * cost 1 us more than one. */
 	NUNHELPED = 2,
@@ -117,6 +120,7 @@ struct onehost {
 	uint64_t ntaken; /* of the notes of its own row */
 	uint64_t secret;
 	struct leads *leads;
+	char *gathered; /* see spread.c; or NULL */
 };
 
 /* Of words in memory that several processes map. */
@@ -162,6 +166,18 @@ size_t onehost_unit_bytes(const struct onehost *onehost, size_t bytes);
 size_t onehost_write(int pid, struct slot *slot, const struct span *span, uint64_t *word);
 /* Does this rank do nothing that a copy would delay? */
 int onehost_is_idle(const struct onehost *onehost);
+
+/* 0, or what a call that should have moved so many bytes means. */
+int onehost_status(ssize_t moved, size_t bytes);
+
+/* spread.c: values that the sender has with gaps. */
+int spread_takes(const struct layout *layout);
+/* Read the layout, of so many bytes, from the memory of the process.  NULL: not all is
+ * readable. */
+struct layout *spread_layout(int pid, uint64_t at, size_t bytes);
+/* Read bytes [at, at + bytes) of the value.  0 or a negative errno. */
+int spread_read(struct onehost *onehost, int pid, const struct layout *to,
+		const struct layout *from, size_t at, size_t bytes);
 
 /* berths.c.  Before those of the net's table are used. */
 void berths_open(struct onehost *onehost);

@@ -259,7 +259,7 @@ static const struct {
 	{                                                                                \
 		text, kind,                                                              \
 		{                                                                        \
-			text, packet_send, bulk_put, bulk_get, NULL, NULL, NULL,         \
+			text, packet_send, bulk_put, bulk_get, NULL, NULL, NULL, NULL,   \
 				net_barrier, net_poll, net_close                         \
 		}                                                                        \
 	}

@@ -239,6 +239,11 @@ static int fake_reaches(const struct net *net, int peer)
 	return is_peer(net, peer);
 }
 
+static int fake_takes(const struct layout *layout)
+{
+	return layout_ascends(layout);
+}
+
 /* As late as possible: the sender's datum must still be what it was. */
 static void on_taken(struct plat_timer *timer)
 {
@@ -246,7 +251,9 @@ static void on_taken(struct plat_timer *timer)
 	struct net_bulk *bulk = event->bulk;
 
 	bulk->status = event->net->refusal;
-	if (bulk->status == 0)
+	if (bulk->status == 0 && bulk->is_spread)
+		layout_copy(&bulk->layout, (const void *)(uintptr_t)bulk->from);
+	else if (bulk->status == 0)
 		layout_scatter(&bulk->layout, (const void *)(uintptr_t)bulk->from);
 	fake_event_free(timer);
 	bulk->done(bulk);
@@ -372,6 +379,7 @@ static const struct net_ops fake_near_ops = {
 	.put = fake_put,
 	.get = fake_take,
 	.reaches = fake_reaches,
+	.takes = fake_takes,
 	.barrier = fake_barrier,
 	.poll = fake_poll,
 	.close = fake_close,

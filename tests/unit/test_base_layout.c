@@ -250,6 +250,58 @@ static void layouts_may_differ(void **state)
 	}
 }
 
+static void copy_row(void *arg, char *to, const char *from, size_t bytes)
+{
+	memcpy(to, from, bytes);
+	*(size_t *)arg += bytes;
+}
+
+/* Rows of a part of two values are that part of both. */
+static void parts_of_two(void **state)
+{
+	static unsigned char left[MAX_BYTES], right[MAX_BYTES];
+	const struct array apart = {3, 2, {3, 2, 4}, {1, 5, 12}};
+	const struct array other = {2, 4, {3, 4}, {1, 5}};
+	struct layout from = layout_of(&apart, left), to = layout_of(&other, right);
+	size_t all = bytes_of(&apart);
+
+	(void)state;
+	assert_int_equal(all, bytes_of(&other));
+	for (size_t i = 0; i < all; i++)
+		left[place_of(&apart, i)] = byte_of(i);
+	for (size_t at = 0; at < all; at++) {
+		assert_ptr_equal(layout_address(&from, at), left + place_of(&apart, at));
+		for (size_t n = 0; n <= all - at; n++) {
+			size_t nseen = 0;
+
+			memset(right, 0, sizeof(right));
+			layout_each_row_of(&to, &from, at, n, copy_row, &nseen);
+			assert_int_equal(nseen, n);
+			for (size_t i = 0; i < all; i++)
+				assert_int_equal(right[place_of(&other, i)],
+						 i >= at && i < at + n ? byte_of(i) : 0);
+		}
+	}
+}
+
+static void some_ascend(void **state)
+{
+	const struct array ascends = {3, 2, {3, 2, 4}, {1, 5, 12}};
+	const struct array turned = {2, 2, {4, 3}, {5, 1}};
+	const struct array meets = {2, 2, {3, 2}, {2, 4}};
+	struct layout layout;
+
+	(void)state;
+	layout = layout_of(&ascends, NULL);
+	assert_true(layout_ascends(&layout));
+	layout = layout_of(&turned, NULL);
+	assert_false(layout_ascends(&layout));
+	layout = layout_of(&meets, NULL); /* The last of one is the first of the next. */
+	assert_false(layout_ascends(&layout));
+	layout_flat(&layout, NULL, 7);
+	assert_true(layout_ascends(&layout));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +312,8 @@ int main(void)
 		cmocka_unit_test(what_does_not_exist_is_not_copied),
 		cmocka_unit_test(random_arrays),
 		cmocka_unit_test(layouts_may_differ),
+		cmocka_unit_test(parts_of_two),
+		cmocka_unit_test(some_ascend),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,26 +116,33 @@ static void check_apart(const int *run)
 				    COLUMNS * sizeof(int));
 }
 
-/* What lies apart here is taken from one run there; from apart it is granted. */
-static void rows_that_lie_apart(void **state)
+/* From apart, or to apart. */
+static void across(int is_source, int refusal)
 {
 	starpu_data_handle_t source, target;
 	struct request *send, *receive;
 
+	open_near(2, refusal);
+	for (int i = 0; i < LD * ROWS && is_source; i++)
+		scene.apart[i] = i;
+	source = is_source ? apart_at(0) : in_one_run_at(0, scene.from);
+	target = is_source ? in_one_run_at(1, scene.to) : apart_at(1);
+	receive = world_post(1, REQUEST_RECEIVE, target, 0, 1);
+	send = world_post(0, REQUEST_SEND, source, 1, 1);
+	assert_int_equal(finish_wait(receive), 0);
+	assert_int_equal(finish_wait(send), 0);
+	check_apart(is_source ? scene.to : scene.from);
+	assert_int_equal(world_mpi(1)->engine.large.nkeys, refusal ? 1 : 0);
+	close_near(source, target);
+}
+
+/* It is taken from its place all the same, which its sender describes. */
+static void rows_that_lie_apart(void **state)
+{
 	(void)state;
 	for (int is_source = 0; is_source < 2; is_source++) {
-		open_near(2, 0);
-		for (int i = 0; i < LD * ROWS && is_source; i++)
-			scene.apart[i] = i;
-		source = is_source ? apart_at(0) : in_one_run_at(0, scene.from);
-		target = is_source ? in_one_run_at(1, scene.to) : apart_at(1);
-		receive = world_post(1, REQUEST_RECEIVE, target, 0, 1);
-		send = world_post(0, REQUEST_SEND, source, 1, 1);
-		assert_int_equal(finish_wait(receive), 0);
-		assert_int_equal(finish_wait(send), 0);
-		check_apart(is_source ? scene.to : scene.from);
-		assert_int_equal(world_mpi(1)->engine.large.nkeys, 0);
-		close_near(source, target);
+		across(is_source, 0);
+		across(is_source, -EFAULT);
 	}
 }
 
