@@ -187,6 +187,9 @@ struct plat_machine {
 	/* What happens on a node happens on one thread, or on several that take turns and
 	 * give them up only where they wait. */
 	int takes_turns;
+	/* Policies are to steal as StarPU's do where these are known to differ, so that a
+	 * run predicts StarPU's. */
+	int steals_as_starpu;
 	/* A kernel may wait: it has a thread, or what stands for one. */
 	int kernels_wait;
 	struct plat_costs costs;
