@@ -308,6 +308,9 @@ static const struct knob knob_table[] = {
 	REAL("ORRERY_FETCH_COST", "seconds", fetch_s, 5.0e-8, 0, 1,
 	     "simulation: charged on the worker for each datum of a task; an estimate: "
 	     "about 150 instructions of this library"),
+	SWITCH("ORRERY_STARPU_STEALING", starpu_stealing, 0,
+	       "simulation: under lws tasks are stolen as StarPU does, so that the run "
+	       "predicts StarPU instead of this library"),
 	REAL("ORRERY_NOISE", "ratio", noise, 0, 0, 10,
 	     "simulation: a task takes this times the absolute value of a normal "
 	     "variable longer than its model says, which is the shortest time"),

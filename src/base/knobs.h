@@ -39,6 +39,7 @@ struct knobs {
 	int combined_arity, min_workersize, max_workersize, single_combined;
 	int min_prio, max_prio, calibrate, calibrate_minimum, history_max_error;
 	int limit_min_submitted, limit_max_submitted, prefetch;
+	int starpu_stealing;
 	double sched_alpha, sched_beta, sched_gamma, idle_power;
 	double exp_len_threshold;
 	int ntasks_threshold, sched_sorted_above, sched_sorted_below, sched_ready;

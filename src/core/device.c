@@ -180,8 +180,9 @@ int device_pipeline(const struct device_type *type, const struct knobs *knobs)
  * of which there may be thousands. */
 static int nrows_of(const struct plat_devices *devices)
 {
-	return devices->each && devices->count > 0 && devices->each->pace ? devices->count
-									  : 0;
+	return devices->each && devices->count > 0 && devices->each->pace
+		       ? devices->count + devices->nothers
+		       : 0;
 }
 
 /* NULL: the type speaks for it. */
@@ -220,8 +221,9 @@ int device_number(const struct plat_machine *machine,
 
 	if (!row || strcmp(row->model, file) != 0)
 		return device->devid;
-	for (const struct plat_device *at = devices->each; at < row; at++)
-		number += strcmp(at->model, file) == 0;
+	for (int i = 0, n = nrows_of(devices); i < n; i++)
+		number += devices->each[i].id < row->id &&
+			  strcmp(devices->each[i].model, file) == 0;
 	return number;
 }
 
@@ -249,11 +251,12 @@ int device_first_like(const struct plat_machine *machine,
 {
 	const struct plat_devices *devices = &machine->devices[device->type];
 	const struct plat_pace *pace = device_pace(machine, device);
+	int n = nrows_of(devices), first = n > 0 ? device->devid : 0;
 
-	for (int i = 0, n = nrows_of(devices); i < n; i++)
-		if (devices->each[i].pace == pace)
-			return devices->each[i].id;
-	return 0;
+	for (int i = 0; i < n; i++)
+		if (devices->each[i].pace == pace && devices->each[i].id < first)
+			first = devices->each[i].id;
+	return first;
 }
 
 /* ---- knobs, by device -------------------------------------------------- */

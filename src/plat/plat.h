@@ -126,8 +126,9 @@ struct plat_device {
 
 /* A machine's devices of one type that may run kernels: cores, GPUs. */
 struct plat_devices {
-	int count;                      /* of rows of each */
-	int nworkers_each;              /* alike, of one of them; 0 is 1 */
+	int count;         /* that may have workers: first rows of each */
+	int nothers;       /* rows behind these: those that were not chosen */
+	int nworkers_each; /* alike, of one of them; 0 is 1 */
 	const struct plat_device *each; /* NULL: numbered from 0, and alike */
 	const struct worker_driver *worker;
 	const struct memory_driver *memory; /* main memory's, for cores */
@@ -187,6 +188,9 @@ struct plat_machine {
 	/* What happens on a node happens on one thread, or on several that take turns and
 	 * give them up only where they wait. */
 	int takes_turns;
+	/* Policies are to steal as StarPU's do where these are known to differ, so that a
+	 * run predicts StarPU's. */
+	int steals_as_starpu;
 	/* A kernel may wait: it has a thread, or what stands for one. */
 	int kernels_wait;
 	struct plat_costs costs;

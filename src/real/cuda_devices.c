@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/choice.h"
 #include "real/cuda.h"
 #include "real/real.h"
 
@@ -17,109 +18,6 @@
 static const double given_part = 0.9;
 
 /* ---- which ----------------------------------------------------------- */
-
-/* Ordinals, in the order of their workers; wanted < 0: all. */
-struct choice {
-	int ids[STARPU_MAXCUDADEVS];
-	int n, there, wanted;
-};
-
-static void add(struct choice *choice, int id)
-{
-	for (int i = 0; i < choice->n; i++)
-		if (choice->ids[i] == id)
-			return; /* A device has one worker. */
-	if (choice->n < STARPU_MAXCUDADEVS)
-		choice->ids[choice->n++] = id;
-}
-
-static void complain_id(const struct plat *plat, const char *text, int there)
-{
-	orr_complain(
-		plat->node->rank,
-		"%s is not the number of a CUDA device: expected 0 to %d, or a range "
-		"(STARPU_WORKERS_CUDAID, conf.workers_cuda_gpuid); it is left out",
-		text, there - 1);
-}
-
-/* "3", "0-2" or "1-": 1 and what it says, as far as there are devices; else 0. */
-static int read_range(const char *word, int there, long *first, long *last)
-{
-	char *end;
-
-	*first = *last = strtol(word, &end, 10);
-	if (end == word || *first < 0 || *first >= there)
-		return 0;
-	if (*end != '-')
-		return *end == '\0';
-	word = end + 1;
-	*last = there - 1;
-	if (*word)
-		*last = strtol(word, &end, 10);
-	else
-		end++;
-	return *end == '\0' && *last >= *first && *last < there;
-}
-
-static void add_listed(const struct plat *plat, const char *text, struct choice *choice)
-{
-	const char *at = text + strspn(text, " ,");
-
-	while (*at) {
-		long first, last;
-		char word[32];
-		size_t n = strcspn(at, " ,");
-
-		snprintf(word, sizeof(word), "%.*s", (int)(n < 30 ? n : 30), at);
-		if (!read_range(word, choice->there, &first, &last))
-			complain_id(plat, word, choice->there);
-		else
-			for (long id = first; id <= last; id++)
-				add(choice, (int)id);
-		at += n;
-		at += strspn(at, " ,");
-	}
-}
-
-static int is_listed_by_application(const struct starpu_conf *conf, const char *text)
-{
-	return conf->use_explicit_workers_cuda_gpuid &&
-	       (!*text || conf->precedence_over_environment_variables);
-}
-
-static void choose(const struct plat *plat, struct choice *choice)
-{
-	const struct starpu_conf *conf = plat->node->conf;
-	const char *text = node_knobs(plat->node)->workers_cudaid;
-	char word[32];
-
-	if (is_listed_by_application(conf, text)) {
-		int n = choice->wanted < 0 ? choice->there : choice->wanted;
-
-		for (int i = 0; i < n && i < STARPU_NMAXWORKERS; i++) {
-			unsigned id = conf->workers_cuda_gpuid[i];
-
-			snprintf(word, sizeof(word), "%u", id);
-			if (id < (unsigned)choice->there)
-				add(choice, (int)id);
-			else
-				complain_id(plat, word, choice->there);
-		}
-	} else if (*text) {
-		add_listed(plat, text, choice);
-	} else {
-		for (int i = 0; i < choice->there; i++)
-			add(choice, i);
-	}
-	if (choice->wanted > choice->n)
-		orr_complain(plat->node->rank,
-			     "%d CUDA workers asked for (STARPU_NCUDA, conf.ncuda): %d "
-			     "device%s; going on with %d",
-			     choice->wanted, choice->n, choice->n == 1 ? "" : "s",
-			     choice->n);
-	else if (choice->wanted >= 0)
-		choice->n = choice->wanted;
-}
 
 /* Workers of each of n devices: so many workers may a node have beside processors. */
 static int choose_lanes(const struct plat *plat, int n)
@@ -303,12 +201,12 @@ static void fill_machine(struct cuda *cuda)
 
 static void open_all(struct plat *plat, struct cuda *cuda, int is_wanted)
 {
-	struct choice choice = {.wanted = plat->node->conf->ncuda};
+	int there = count_devices(cuda, is_wanted);
+	struct choice choice;
 
-	choice.there = count_devices(cuda, is_wanted);
-	if (choice.there == 0)
+	if (there == 0)
 		return;
-	choose(plat, &choice);
+	choice_make(plat->node, there, 0, &choice);
 	cuda->nlanes = choose_lanes(plat, choice.n);
 	for (int i = 0; i < choice.n; i++)
 		cuda->ndevices += open_device(cuda, choice.ids[i]) == 0;
@@ -320,8 +218,7 @@ static void open_all(struct plat *plat, struct cuda *cuda, int is_wanted)
 void cuda_open(struct plat *plat)
 {
 	const struct starpu_conf *conf = plat->node->conf;
-	int is_wanted = conf->ncuda > 0 || conf->use_explicit_workers_cuda_gpuid ||
-			*node_knobs(plat->node)->workers_cudaid;
+	int is_wanted = conf->ncuda > 0 || choice_is_made(plat->node);
 	int nthreads = threads_of_process(NULL, 0);
 	struct cuda *cuda;
 

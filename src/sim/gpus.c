@@ -8,6 +8,7 @@
 #include <simgrid/host.h>
 
 #include "base/decimal.h"
+#include "core/choice.h"
 #include "sim.h"
 
 /*
@@ -178,39 +179,49 @@ static int read_all(struct plat *plat, int count)
 	gpus->memory_bytes = all.memory_bytes;
 	gpus->pace = all.pace;
 	memcpy(gpus->model, all.model, sizeof(gpus->model));
-	if (!text)
-		return 0;
-	if (!machine_kinds_are_valid(text))
+	if (text && !machine_kinds_are_valid(text))
 		return complain_kinds(plat, text);
-	return count > 0 ? read_each(plat, text, count) : 0;
+	if (count == 0 || (!text && !choice_is_made(plat->node)))
+		return 0;
+	return read_each(plat, text, count);
 }
 
-/* Without a conf nobody has chosen there. */
-static int are_chosen(const struct node *node)
+/* Brings the row of that number to the place of another one, which takes its. */
+static void bring_row(struct plat_device *each, int place, int id)
 {
-	return (node->conf && node->conf->use_explicit_workers_cuda_gpuid) ||
-	       *node_knobs(node)->workers_cudaid;
+	struct plat_device other = each[place];
+	int at = place;
+
+	while (each[at].id != id)
+		at++;
+	each[place] = each[at];
+	each[at] = other;
 }
 
-static void tell_of_choice(const struct plat *plat, int count)
+/* Those that the user has chosen come first, and the others have no workers.  Nodes of
+ * one environment make one mistake together, which the first says. */
+static void choose(struct plat *plat)
 {
-	if (count > 0 && are_chosen(plat->node) && !plat->sim->choice_told++)
-		orr_complain(
-			plat->node->rank,
-			"STARPU_WORKERS_CUDAID and conf.workers_cuda_gpuid choose "
-			"GPUs of real machines: in simulation the first ones have "
-			"workers, as many as STARPU_NCUDA says; leave the others out "
-			"of the platform (gpus, gpu_kinds)");
+	struct plat_devices *gpus = &plat->machine.devices[STARPU_CUDA_WORKER];
+	struct plat_device *each = (struct plat_device *)(uintptr_t)gpus->each;
+	struct choice choice;
+
+	choice_make(plat->node, gpus->count, plat->sim->choice_told++ > 0, &choice);
+	for (int i = 0; i < choice.n; i++)
+		bring_row(each, i, choice.ids[i]);
+	gpus->nothers = gpus->count - choice.n;
+	gpus->count = choice.n;
 }
 
 int gpus_read(struct plat *plat, int count)
 {
-	int status = read_all(plat, count);
-
-	tell_of_choice(plat, count);
-	if (status < 0)
+	if (read_all(plat, count) < 0) {
 		gpus_close(plat);
-	return status;
+		return -ENODEV;
+	}
+	if (count > 0 && choice_is_made(plat->node))
+		choose(plat);
+	return 0;
 }
 
 void gpus_close(struct plat *plat)

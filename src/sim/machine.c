@@ -180,6 +180,7 @@ static void say_nature(struct plat *plat)
 
 	machine->executes = node_knobs(plat->node)->execute;
 	machine->predicts = 1;
+	machine->steals_as_starpu = node_knobs(plat->node)->starpu_stealing;
 	machine->leaps = 1;
 	machine->ends_standstills = 1;
 	machine->one_environment = 1;

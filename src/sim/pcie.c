@@ -76,6 +76,7 @@ _Static_assert(sizeof(struct transfer) <= sizeof(((struct plat_copy *)0)->backen
 	       "a copy must have room for its transfer");
 
 struct gpu {
+	int id; /* in the machine, which may have some that are not chosen */
 	double latency_s;
 	int has_peer_links;
 	double driver_until_s;           /* see pcie_work() */
@@ -86,7 +87,7 @@ struct pcie {
 	struct plat_timer event;
 	struct plat_copy *first, *last; /* in flight, in the order of start */
 	double updated_s, numa_latency_s;
-	unsigned nmains, ngpus;
+	unsigned nmains, ngpus, nthere; /* GPUs that have memories here, and all */
 	int has_shared_host, ncrossings, costs, nlinks;
 	int stages_peers; /* copies between GPUs without peer links stop in main memory */
 	double queue_s, malloc_s;
@@ -127,7 +128,8 @@ static unsigned beside(const struct pcie *pcie, unsigned memory)
 {
 	if (!is_gpu(pcie, memory) || pcie->nmains == 1)
 		return is_gpu(pcie, memory) ? 0 : memory;
-	return (memory - pcie->nmains) * pcie->nmains / pcie->ngpus;
+	return (unsigned)pcie->gpus[memory - pcie->nmains].id * pcie->nmains /
+	       pcie->nthere;
 }
 
 static int is_between_peers(const struct pcie *pcie, unsigned from, unsigned to)
@@ -459,12 +461,15 @@ static void set_links(struct pcie *pcie, int first, int n, double bytes_per_s)
 
 static void read_gpu(struct pcie *pcie, struct plat *plat, int index)
 {
-	const struct starpu_perfmodel_device device = {STARPU_CUDA_WORKER, index, 1};
+	const struct plat_device *each = plat->machine.devices[STARPU_CUDA_WORKER].each;
+	int id = each ? each[index].id : index;
+	const struct starpu_perfmodel_device device = {STARPU_CUDA_WORKER, id, 1};
 	const struct plat_pace *pace = device_pace(&plat->machine, &device);
 	double to_host = pace->link_bytes_per_s, to_peers = pace->peer_bytes_per_s;
 	double limit = 1e6 * node_knobs(plat->node)->limit_bandwidth;
 	int first = HOST_LINKS + GPU_LINKS * index;
 
+	pcie->gpus[index].id = id;
 	pcie->gpus[index].latency_s = pace->link_latency_s;
 	pcie->gpus[index].has_peer_links = to_peers > 0;
 	if (limit > 0)
@@ -489,6 +494,7 @@ struct pcie *pcie_new(struct plat *plat)
 	pcie->numa_latency_s = machine_property(plat, "numa_lat", 0);
 	pcie->nmains = (unsigned)nmains;
 	pcie->ngpus = (unsigned)gpus->count;
+	pcie->nthere = (unsigned)(gpus->count + gpus->nothers);
 	pcie->stages_peers = machine_property(plat, "peer_access", 1) < 1;
 	pcie->has_shared_host = machine_property(plat, "host_shared", 0) > 0;
 	pcie->ncrossings =

@@ -165,7 +165,7 @@ struct sim {
 	int ends_watched;          /* the same of exit() */
 	int has_ended;             /* SimGrid's part of the run */
 	int timeless_told;         /* said that some tasks take no time */
-	int choice_told;           /* said that GPUs are not chosen */
+	int choice_told;           /* GPUs were chosen, and what could not be was said */
 	int has_stack_code;        /* see stack.c; 0: not yet known, -1: no */
 	uint64_t nsteps;           /* of SimGrid's, and events fired */
 	int nlocals;               /* threads with such variables; see locals.c */

@@ -15,6 +15,7 @@
 #include "core/model/model_store.h"
 #include "core/model/roofline.h"
 #include "core/outside.h"
+#include "core/sched/sched.h"
 #include "core/sched/teams.h"
 #include "core/task/expect.h"
 #include "core/task/task.h"
@@ -192,6 +193,19 @@ static void expect_release(const struct sim *sim, const struct sim_worker *sim_w
 		deps_expect_ready(sim_worker->job);
 }
 
+/* After a task: who yields steps behind those whom its end has woken. */
+static void step_again(struct sim_worker *sim_worker)
+{
+	const struct worker *worker = sim_worker->worker;
+	struct sim *sim = sim_worker->step.plat->sim;
+
+	if (!device_has_memory(worker->kind) || worker->njoined == 0 ||
+	    !worker->joined[0]->yields)
+		step_until_idle(sim_worker);
+	else if (!calendar_has(&sim_worker->step))
+		calendar_add(sim, &sim_worker->step, sim->now_s);
+}
+
 static void on_end(struct plat_timer *timer)
 {
 	struct sim_worker *sim_worker = ORR_CONTAINER(timer, struct sim_worker, end);
@@ -225,7 +239,7 @@ static void on_end(struct plat_timer *timer)
 	else
 		worker_executed(worker, job);
 	look_for_end(sim_worker);
-	step_until_idle(sim_worker);
+	step_again(sim_worker);
 	look_between(sim_worker, lasted_s);
 }
 

@@ -480,9 +480,9 @@ def runs(suite):
     suite.verdict("hello_compiles", status == 0, said)
     suite.succeeds("run_takes_a_description", "run", "--quiet", "--sim", "lab.toml", "-n", "2",
                    "./hello-sim", says="of 2, argument none", times=2)
-    os.environ["STARPU_WORKERS_CUDAID"] = "1"
-    suite.succeeds("a_choice_of_gpus_is_not_passed_over", "run", "--sim", "small4", "-n", "2", RING,
-                   says="STARPU_WORKERS_CUDAID and conf.workers_cuda_gpuid choose GPUs of real machines")
+    os.environ["STARPU_WORKERS_CUDAID"] = "1 9"
+    suite.succeeds("a_choice_of_gpus_that_are_not_there_is_told", "run", "--sim", "small4", "-n", "2", RING,
+                   says="9 is not the number of a CUDA device: expected 0 to")
     del os.environ["STARPU_WORKERS_CUDAID"]
     suite.succeeds("run_takes_a_ready_machine", "run", "--quiet", "--sim", "xe6:27", "-n", "2",
                    "./hello-sim", says="of 2, argument none", times=2)

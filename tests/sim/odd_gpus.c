@@ -129,6 +129,52 @@ static void peers_are_those_with_links(void)
 	starpu_shutdown();
 }
 
+/* By STARPU_WORKERS_CUDAID, or by the application: of these with names, rooms, kernels
+ * and links of the machine's. */
+static void the_chosen_have_workers(void)
+{
+	static char bytes[BYTES];
+	starpu_data_handle_t handle;
+	char name[64];
+
+	start("eager");
+	CLAIM_EQ(starpu_cuda_worker_get_count(), 2);
+	starpu_worker_get_name(0, name, sizeof(name));
+	CLAIM(strcmp(name, "CUDA 2.0 (Fast 0.0 GiB)") == 0);
+	starpu_worker_get_name(1, name, sizeof(name));
+	CLAIM(strcmp(name, "CUDA 1.0 (Small 0.0 GiB)") == 0);
+	CLAIM_EQ(starpu_worker_get_devid(0), FAST_TOO);
+	CLAIM_EQ(starpu_memory_get_total(starpu_worker_get_memory_node(0)), 4000);
+	CLAIM_EQ(starpu_memory_get_total(starpu_worker_get_memory_node(1)), 1000);
+	CLAIM(fabs(task_s(1) - 20 * task_s(0)) < 1);
+	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)bytes, BYTES, 1);
+	CLAIM(fabs(copy_s(handle, 0) - 800e-6) < 20e-6);
+	CLAIM(fabs(copy_s(handle, 1) - 0.509) < 20e-6);
+	starpu_data_unregister(handle);
+	starpu_shutdown();
+}
+
+static void gpus_are_chosen(void)
+{
+	struct starpu_conf conf;
+
+	setenv("STARPU_WORKERS_CUDAID", "2,1", 1);
+	the_chosen_have_workers();
+	setenv("STARPU_WORKERS_CUDAID", "2 7 1-3", 1);
+	setenv("STARPU_NCUDA", "2", 1);
+	the_chosen_have_workers();
+	unsetenv("STARPU_WORKERS_CUDAID");
+	unsetenv("STARPU_NCUDA");
+	starpu_conf_init(&conf);
+	conf.ncuda = 1;
+	conf.use_explicit_workers_cuda_gpuid = 1;
+	conf.workers_cuda_gpuid[0] = PLAIN;
+	CLAIM_EQ(starpu_init(&conf), 0);
+	CLAIM_EQ(starpu_cuda_worker_get_count(), 1);
+	CLAIM_EQ(starpu_worker_get_devid(0), PLAIN);
+	starpu_shutdown();
+}
+
 /* Each of many equal tasks, to the GPU that ends it first. */
 static void the_faster_get_more(const char *policy)
 {
@@ -166,6 +212,7 @@ int main(void)
 	kernels_take_each_its_time();
 	links_are_theirs();
 	peers_are_those_with_links();
+	gpus_are_chosen();
 	the_faster_get_more("dmda");
 	the_faster_get_more("dmdas");
 	return claim_failures > 0;

@@ -24,7 +24,8 @@ DATA = os.environ.get("ORR_TEST_DATA", os.path.join(SRC, "..", "shared", "data")
 PROGRAM = os.path.join(BUILD, "tests", "sim", "tile_cholesky-sim")
 # The median ratio of a scheduler differs from 1 by less than this, and none by more than the
 # second figure: which of several idle workers takes a task is not known of StarPU.
-TOLERANCE = {"dmdas": 0.05, "dmda": 0.05, "eager": 0.05, "lws": 0.13}
+TOLERANCE = {"dmdas": 0.05, "dmda": 0.05, "eager": 0.05, "lws": 0.13,
+             "lws as StarPU steals": 0.07}
 LARGEST = 0.3
 # Makespans in milliseconds, rounded: of shorter ones the ratio says little.
 SHORT_MS = 100
@@ -78,13 +79,21 @@ def write_machine(path, row):
                                peer=peer, crossings=crossings(row["host"]), **row))
 
 
-def simulate(directory, row):
+def ways(row):
+    """{name: what is set} of the simulations that are compared with that of a row."""
+    found = {row["scheduler"]: {}}
+    if row["scheduler"] == "lws":
+        found["lws as StarPU steals"] = {"ORRERY_STARPU_STEALING": "1"}
+    return found
+
+
+def simulate(directory, row, **knobs):
     """Makespan in milliseconds, or the output."""
     platform = os.path.join(directory, "machine.xml")
     write_machine(platform, row)
     env = dict(os.environ, ORRERY_BUILD=BUILD, STARPU_SCHED=row["scheduler"],
                STARPU_HOSTNAME=row["host"],
-               STARPU_PERF_MODEL_DIR=os.path.join(DATA, "starpu-sampling"))
+               STARPU_PERF_MODEL_DIR=os.path.join(DATA, "starpu-sampling"), **knobs)
     out = subprocess.run([sys.executable, ORRERY, "run", "--quiet", "--sim", platform,
                           "-n", "1", PROGRAM, row["tile"], row["nblocks"]], text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=200,
@@ -107,17 +116,18 @@ def main():
         rows = [row for row in csv.DictReader(f) if chosen(row, words)]
     ratios, failed = {}, 0
     with tempfile.TemporaryDirectory() as directory:
-        for row in rows:
-            ours = simulate(directory, row)
+        for row, name, knobs in ((row, name, knobs) for row in rows
+                                 for name, knobs in ways(row).items()):
+            ours = simulate(directory, row, **knobs)
             if isinstance(ours, str):
                 print("FAIL %s runs: %s" % (row, ours))
                 return 1
             ratio = ours / float(row["time_ms"])
             if float(row["time_ms"]) >= SHORT_MS:
-                ratios.setdefault(row["scheduler"], []).append(ratio)
+                ratios.setdefault(name, []).append(ratio)
             if "--table" in sys.argv:
                 print("%-8s %-6s tile %4s nblocks %2s cpu %s cuda %s: %9.2f ms, StarPU %6s: %.3f"
-                      % (row["host"], row["scheduler"], row["tile"], row["nblocks"],
+                      % (row["host"], name, row["tile"], row["nblocks"],
                          row["ncpu"], row["ncuda"], ours, row["time_ms"], ratio))
     for scheduler, those in sorted(ratios.items()):
         median = statistics.median(those)

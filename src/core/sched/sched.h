@@ -116,6 +116,9 @@ struct sched {
 	int heir, parent; /* atomic; -1: none */
 	int level, nsms;
 	unsigned char is_awake;
+	/* A device that has ended a task looks for the next one after those that the end
+	 * has woken; only where nodes take turns. */
+	unsigned char yields;
 	int is_open;   /* atomic: ops->opened() has returned */
 	int is_closed; /* ops->closing() has */
 	char name[32];

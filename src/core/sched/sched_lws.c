@@ -19,6 +19,9 @@ struct lws {
 	int is_known; /* by filled: in a process of one thread */
 	/* Where the next task from outside a worker goes. */
 	ORR_OWN_LINE int next;
+	/* Where tasks are stolen as StarPU does, else NULL: which one each worker was of
+	 * those that found nothing after their last task; 0: it has not looked since. */
+	uint64_t *idle_since, nidle;
 	/* Which queues may have jobs, by number, so that who finds nothing need not look
 	 * at the lines of each. */
 	uint64_t filled[WORDS];
@@ -30,7 +33,7 @@ static struct lws *lws_of(struct sched *sched)
 	return ORR_CONTAINER(sched, struct lws, base);
 }
 
-static struct sched *lws_open(struct node *node)
+static struct sched *ws_open(struct node *node)
 {
 	struct lws *lws = orr_alloc_lines(sizeof(*lws) + (size_t)node->nworkers *
 								 sizeof(lws->queues[0]));
@@ -42,12 +45,28 @@ static struct sched *lws_open(struct node *node)
 	return &lws->base;
 }
 
+/* As far as StarPU's simulation tells (decision 172), under lws who has a task steals
+ * none, of those that have none the one that has rested for longest is woken, and a
+ * device looks for its next task after those whom it has woken. */
+static struct sched *lws_open(struct node *node)
+{
+	struct sched *sched = ws_open(node);
+
+	if (!node->machine->steals_as_starpu)
+		return sched;
+	lws_of(sched)->idle_since =
+		orr_alloc((size_t)node->nworkers * sizeof(*lws_of(sched)->idle_since));
+	sched->yields = 1;
+	return sched;
+}
+
 static void lws_close(struct sched *sched)
 {
 	struct lws *lws = lws_of(sched);
 
 	for (int i = 0; i < lws->nqueues; i++)
 		queue_free(&lws->queues[i]);
+	free(lws->idle_since);
 	free(lws);
 }
 
@@ -80,6 +99,22 @@ static struct worker *target(struct lws *lws, struct job *job)
 	return deal(lws, job);
 }
 
+/* Of those that sleep, have no task and can run the job, or NULL. */
+static struct worker *longest_idle(const struct lws *lws, const struct job *job)
+{
+	const uint64_t *since = lws->idle_since;
+	struct worker *longest = NULL;
+
+	SCHED_EACH_WORKER(worker, &lws->base)
+	{
+		if (worker->npipeline == 0 && worker_sleeps(worker) &&
+		    worker_can_run_job(worker, job) &&
+		    (!longest || since[worker->id] < since[longest->id]))
+			longest = worker;
+	}
+	return longest;
+}
+
 static struct worker *lws_push(struct sched *sched, struct job *job)
 {
 	struct lws *lws = lws_of(sched);
@@ -93,6 +128,8 @@ static struct worker *lws_push(struct sched *sched, struct job *job)
 	if (lws->is_known)
 		lws->filled[worker->id / WORD_BITS] |= UINT64_C(1)
 						       << worker->id % WORD_BITS;
+	if (lws->idle_since)
+		return longest_idle(lws, job);
 	/* Any idle worker may steal it: wake the owner only when it sleeps. */
 	return orr_load(&worker->parked) ? worker : NULL;
 }
@@ -152,15 +189,40 @@ static int is_known_empty(const struct lws *lws)
 	return !filled;
 }
 
-static struct job *lws_pop(struct sched *sched, struct worker *worker)
+static struct job *own_or_near(struct lws *lws, struct worker *worker, int steals)
 {
-	struct lws *lws = lws_of(sched);
 	struct job *job;
 
 	if (is_known_empty(lws))
 		return NULL;
 	job = pop_from(lws, worker->id, worker);
-	return job ? job : steal_near(lws, worker);
+	return job || !steals ? job : steal_near(lws, worker);
+}
+
+static struct job *pop_as_starpu(struct lws *lws, struct worker *worker)
+{
+	int is_idle = worker->npipeline == 0;
+	struct job *job = own_or_near(lws, worker, is_idle);
+
+	if (!job && is_idle && lws->idle_since[worker->id] == 0)
+		lws->idle_since[worker->id] = ++lws->nidle;
+	return job;
+}
+
+static struct job *lws_pop(struct sched *sched, struct worker *worker)
+{
+	struct lws *lws = lws_of(sched);
+
+	return lws->idle_since ? pop_as_starpu(lws, worker) : own_or_near(lws, worker, 1);
+}
+
+static void lws_ended(struct sched *sched, struct worker *worker, struct job *job)
+{
+	uint64_t *idle_since = lws_of(sched)->idle_since;
+
+	(void)job;
+	if (idle_since)
+		idle_since[worker->id] = 0;
 }
 
 /* Whose queue is longest, of those that come after the last victim: shorter ones, and of
@@ -216,6 +278,7 @@ const struct sched_ops sched_lws = {
 	.close = lws_close,
 	.push = lws_push,
 	.pop = lws_pop,
+	.ended = lws_ended,
 	.remove_worker = lws_remove_worker,
 };
 
@@ -225,7 +288,7 @@ const struct sched_ops sched_ws = {
 					 "steal from who has most"},
 	.least = INT_MIN,
 	.most = INT_MAX,
-	.open = lws_open,
+	.open = ws_open,
 	.close = lws_close,
 	.push = lws_push,
 	.pop = ws_pop,
