@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "base/ranks.h"
-#include "real/real.h"
+#include "real/lines.h"
 
 /*
  * mpi_start.c - learns which threads MPI starts for itself, through MPI's profiling
@@ -37,6 +37,7 @@
 static int before_start(struct thread_ids *seen)
 {
 	signals_unwatch(&real_get()->signals);
+	starting_begin();
 	return threads_note_alone(seen);
 }
 
@@ -52,6 +53,7 @@ static void after_start(const struct thread_ids *seen, int nours, int ret)
 	const struct node *node = plat_self();
 
 	threads_add_of_mpi(seen, nours);
+	starting_end();
 	if (node)
 		leave_watch_faults(orr_load(&node->catch_signals));
 	if (ret == MPI_SUCCESS)
@@ -87,6 +89,7 @@ static int end(void)
 			"starpu_mpi_shutdown() first");
 	real_get()->joined.size = 0;
 	vigil_end();
+	lines_end();
 	return NEXT(MPI_Finalize)();
 }
 
@@ -248,6 +251,12 @@ int real_mpi_near(const void *comm, const void *own, size_t bytes, void **all, i
 	MPI_Allgather(own, (int)bytes, MPI_BYTE, *all, (int)bytes, MPI_BYTE, near);
 	MPI_Comm_free(&near);
 	return n;
+}
+
+void real_mpi_gather(const void *comm, const void *own, size_t bytes, void *all)
+{
+	MPI_Allgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE,
+		      *(const MPI_Comm *)comm);
 }
 
 int real_mpi_reads_devices(void)
