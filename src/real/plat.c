@@ -222,8 +222,9 @@ int plat_net_agree(struct plat *plat, const struct net_config *config,
 	if (!transport_mpi_agree)
 		return -ENODEV;
 	guard = guard_start(plat, config);
-	real_mpi_meet(plat, config);
-	ret = transport_mpi_agree(config, items, n);
+	ret = real_mpi_meet(plat, config);
+	if (ret == 0)
+		ret = transport_mpi_agree(config, items, n);
 	guard_end(guard);
 	return ret;
 }

@@ -98,8 +98,9 @@ struct real {
 int real_mpi_near(const void *comm, const void *own, size_t bytes, void **all,
 		  int *place);
 /* mpi_start.c: returns when all ranks of the communicator have called it, the first that
- * they call together; says who has not while that lasts. */
-void real_mpi_meet(struct plat *plat, const struct net_config *config);
+ * they call together; says who has not while that lasts.  0; or -EINVAL, where ranks of
+ * other versions of the library are among them, which has been told. */
+int real_mpi_meet(struct plat *plat, const struct net_config *config);
 /* mpi_start.c: bytes of each rank of the communicator, into all.  Collective. */
 void real_mpi_gather(const void *comm, const void *own, size_t bytes, void *all);
 /* onehost.c: what ranks of this host may copy from each other goes past the transport.

@@ -162,7 +162,13 @@ def settings():
     return (verdict("values_that_differ_are_told", status == 0 and "of ORRERY_MPI_EAGER, from 100 to" in said
                     and "of STARPU_MPI_CACHE, from 0 to 1" in said, said) +
             verdict("options_are_those_of_all_hosts", *options()) +
+            verdict("kernels_of_one_rank_that_compute_nothing_are_told", *no_kernels()) +
             verdict("who_has_slaves_alone_says_what_it_waits_for", *slaves_of_one()))
+
+
+def no_kernels():
+    _, said = mpirun("STARPU_DISABLE_KERNELS=0", "STARPU_DISABLE_KERNELS=1")
+    return "of STARPU_DISABLE_KERNELS, from 0 to 1: where it is 1 tasks compute nothing" in said, said
 
 
 def slaves_of_one():
