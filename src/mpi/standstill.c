@@ -108,6 +108,25 @@ static void end_if_cut(struct mpi *mpi, int peer)
 			peer, for_s, PATIENCE);
 }
 
+/* What is known of ranks elsewhere comes by others, which may have ended as well by then:
+ * not all that has ended is known to have.  Without one rank none can shut down. */
+static void end_if_others_have(struct mpi *mpi, int peer)
+{
+	struct plat *plat = mpi->node->plat;
+
+	if (plat_sees(plat, peer) == PLAT_SEES)
+		return;
+	for (int rank = 0; rank < mpi->size; rank++)
+		if (rank != mpi->rank && plat_sees(plat, rank) != PLAT_SEES &&
+		    (plat_has_ended(plat, rank) || plat_is_cut_s(plat, rank) > 0))
+			orr_die(mpi->rank,
+				"rank %d is needed and does not answer, and the process "
+				"of rank %d has ended before starpu_mpi_shutdown(), or "
+				"its machine does not answer: what the launcher and the "
+				"system's log say of these may tell why; the run ends",
+				peer, rank);
+}
+
 /* What else than that it is stopped, or busy, may keep it from answering. */
 static const char *explain_silence(struct mpi *mpi, int peer)
 {
@@ -141,6 +160,7 @@ static void say_silent(struct mpi *mpi, double now_s)
 			continue;
 		end_if_ended(mpi, peer);
 		end_if_cut(mpi, peer);
+		end_if_others_have(mpi, peer);
 		if (now_s - state->asked_s > limit_s + STOPPED_S)
 			end_if_stopped(mpi, peer, now_s - state->asked_s);
 		if (state->is_silent)

@@ -165,7 +165,8 @@ static void say(const struct line *line, const struct word *word)
 		(void)!send(line->fd, word, sizeof(*word), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* A rank is lost: who hears it the first time tells the others. */
+/* A rank is lost: who hears it the first time tells the others, and only then lets this
+ * process know, which may end at once. */
 static void learn(struct lines *lines, int rank, enum lines_fate fate)
 {
 	struct word word = {.kind = WORD_LOST, .rank = rank, .fate = (int32_t)fate};
@@ -173,6 +174,8 @@ static void learn(struct lines *lines, int rank, enum lines_fate fate)
 	if (rank < 0 || rank >= lines->size || rank == lines->rank ||
 	    fate_of(lines, rank) != LINES_NOTHING)
 		return;
+	for (int i = 0; i < NEDGES; i++)
+		say(&lines->line[i], &word);
 	mark(lines, rank, fate);
 	/* Others of a machine that is cut off are as well. */
 	for (int i = 0; fate == LINES_CUT && i < lines->size; i++)
@@ -180,8 +183,6 @@ static void learn(struct lines *lines, int rank, enum lines_fate fate)
 		    lines->machines[i] != lines->machines[lines->rank] &&
 		    fate_of(lines, i) == LINES_NOTHING)
 			mark(lines, i, fate);
-	for (int i = 0; i < NEDGES; i++)
-		say(&lines->line[i], &word);
 }
 
 static void hear(struct lines *lines, struct line *line)

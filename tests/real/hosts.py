@@ -237,6 +237,27 @@ def survivors(program_of, case, words, claim, **env):
                    re.search(words, said), said)
 
 
+def many_end():
+    """(good, what was said); where several of a host end like this, Open MPI's mpirun does not."""
+    env = dict(os.environ, ORRERY_WATCHDOG="0.3", STARPU_SILENT="1", STARPU_NCPU="1", **QUIET)
+    process = subprocess.Popen(
+        ["mpirun", "--hostfile", hostfile(3, 3, 3), "-n", "9", "-x", "ORRERY_WATCHDOG", "-x", "STARPU_NCPU",
+         program("tests", "real", "meeting"), "while_others_are_in_a_barrier"],
+        env=env, text=True, errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    timer = threading.Timer(LIMIT_S, process.kill)
+    timer.start()
+    said, ended = "", set()
+    for line in process.stdout:
+        said += line
+        ended.update(re.findall(r"\[rank (\d)\] rank \d is needed", line))
+        if len(ended) == 8:
+            break
+    timer.cancel()
+    process.kill()
+    process.wait()
+    return len(ended) == 8 and "rank 0] rank 1 is needed, and its process has ended" in said, said
+
+
 def kill_elsewhere():
     """In other states of those who live."""
     nfailed = 0
@@ -248,6 +269,8 @@ def kill_elsewhere():
                          "mpi")
     nfailed += survivors("meeting", "while_all_meet", r"rank 1 is needed, and its process has ended before all ranks "
                          r"had met", "mpi")
+    # What is known goes from rank to rank, of which each ends as soon as it knows enough.
+    nfailed += verdict("many_that_are_in_a_barrier_end", *many_end())
     for who in ("a_slave", "the_master"):
         nfailed += survivors("lost_slaves", who, r"rank \d, %s, is needed, and its process has ended" %
                              who.replace("_", " "), "mpi", STARPU_NMPI_MS="2", STARPU_NCPU="0",

@@ -141,6 +141,9 @@ int main(int argc, char **argv)
 	if (starpu_mpi_init_conf(NULL, NULL, 0, MPI_COMM_WORLD, NULL) != 0)
 		return 77;
 	meet_fate("while_others_wait_in_mpi");
+	meet_fate("while_others_are_in_a_barrier");
+	if (strcmp(moment, "while_others_are_in_a_barrier") == 0)
+		starpu_mpi_barrier(MPI_COMM_WORLD);
 	if (is_killed("ends_its_threads")) {
 		pthread_create(&thread, NULL, end_after, (void *)pthread_self());
 		pthread_exit(NULL);
