@@ -23,7 +23,7 @@ MAX_SETTINGS = 6
 LEAST_PART = 0.1           # of the change, to be named
 # Settings that name files; those that a scheduler sets are told as the scheduler.
 OF_NO_MATTER = ("ORRERY_EVENTS", "ORRERY_TRACE", "ORRERY_SUMMARY", "STARPU_SCHED", "STARPU_FXT_PREFIX",
-                "clock")
+                "clock", "parted")
 
 
 def compare_parser():

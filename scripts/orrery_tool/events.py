@@ -25,6 +25,7 @@ NO_WORKER = 0xFFFF
 GAP = 64                   # between numbers of workers
 MASK = (1 << 64) - 1
 CHUNK = 1 << 12            # records read at a time from each ring
+TAIL = 1 << 14             # and at most so many from its end, to say when ranks parted
 HEADER = 1 << 14           # records within which a node says who it is
 GPU_TYPES = (1, 2, 7)      # of enum starpu_worker_archtype: CUDA, OpenCL, HIP
 
@@ -58,6 +59,7 @@ def date_of(bits):
 # Seconds that no clock shows; and kinds whose value is a date, too.
 NEVER_S = 1e12
 DATED = {OPENED, RANK, TASK_ENDED, HELP_ENDS, NET_BUSY, WAITED}
+LEAST_DRIFT_S = 5e-4 # at the end: less is not told from how soon ranks leave a meeting
 # What comes of numbers that no run has.
 NONSENSE = (ArithmeticError, LookupError, ValueError, TypeError, AttributeError, MemoryError,
             struct.error)
@@ -77,7 +79,10 @@ class Node:
         self.rank, self.size, self.host = None, 1, ""
         self.workers, self.types = {}, {} # (name, memory); enum starpu_worker_archtype
         self.origin_s = self.meeting_s = 0.0
+        self.parting_s = None # when all ranks met for the last time
+        self.anchor_s, self.rate = 0.0, 1.0 # by which dates are corrected, for a clock that drifts
         self.read_header()
+        self.read_end()
 
     def refuse(self, why):
         raise Refusal("%s %s; expected a file that a run with --trace DIRECTORY (or "
@@ -86,6 +91,7 @@ class Node:
     def index(self):
         """(offset, records) of the pieces of each ring."""
         rings = {}
+        self.pieces = []
         with open(self.path, "rb") as f:
             left = os.fstat(f.fileno()).st_size // RECORD.size
             while left > 1:
@@ -94,6 +100,7 @@ class Node:
                     self.refuse("has no records of events where they should be")
                 n = min(n, left - 1) # the end of a run that was killed
                 rings.setdefault(ring, []).append((f.tell(), n))
+                self.pieces.append((f.tell(), n))
                 f.seek(n * RECORD.size, os.SEEK_CUR)
                 left -= 1 + n
         return rings
@@ -122,8 +129,20 @@ class Node:
             if record[1] == TEXT:
                 self.note_text(record[5], record[4], record[6])
             else:
-                yield record
+                yield record if self.rate == 1 else self.corrected(record)
         Node.reading = None
+
+    def corrected(self, record):
+        date_s, kind, flag, worker, n, ident, value = record
+        if kind in DATED:
+            value = WORD.unpack(DATE.pack(self.correct(date_of(value))))[0]
+        return self.correct(date_s), kind, flag, worker, n, ident, value
+
+    def stretch(self, anchor_s, rate):
+        self.anchor_s, self.rate = anchor_s, rate
+
+    def correct(self, date_s):
+        return self.anchor_s + (date_s - self.anchor_s) * self.rate
 
     def note_text(self, key, offset, word):
         part = WORD.pack(word)
@@ -179,6 +198,21 @@ class Node:
                 break
         Node.reading = None
 
+    def read_end(self):
+        """The setting "parted" comes after almost all."""
+        left, nread = TAIL, self.nread
+        for offset, n in reversed(self.pieces if "clock" in self.settings else []):
+            skipped = max(n - left, 0)
+            for record in self.ring_records([(offset + skipped * RECORD.size, n - skipped)]):
+                if record[1] == TEXT:
+                    self.note_text(record[5], record[4], record[6])
+                elif record[1] == SETTING and self.text(record[6]).startswith("parted="):
+                    self.parting_s = float(self.text(record[6])[len("parted="):])
+            left -= n - skipped
+            if left <= 0 or self.parting_s is not None:
+                break
+        self.nread = nread
+
 
 def tells_damage(command):
     """Of a command that reads these files: one that is damaged is named, with the place."""
@@ -217,11 +251,16 @@ class Lives(Node):
         self.lives, self.path, self.host, self.texts = lives, first.path, first.host, {}
         self.rank, self.size = first.rank, first.size
         self.origin_s, self.meeting_s = first.origin_s, first.meeting_s
+        self.parting_s = lives[-1].parting_s
         self.workers, self.types, self.settings = {}, {}, {}
         for life in lives:
             self.workers.update(life.workers)
             self.types.update(life.types)
             self.settings.update(life.settings)
+
+    def stretch(self, anchor_s, rate):
+        for life in self.lives:
+            life.stretch(anchor_s, rate)
 
     def records(self):
         before = last = 0
@@ -276,6 +315,24 @@ def align(nodes):
         first[clock] = min(first.get(clock, node.meeting_s), node.meeting_s)
     for node in nodes:
         node.origin_s = first[clock_of(node)]
+    correct_drift(nodes, first)
+
+
+def correct_drift(nodes, first):
+    """Clocks of several machines need not go alike: between the first meeting and the last all are
+    stretched to the one of the first node."""
+    last = {}
+    for node in nodes:
+        if node.parting_s is None:
+            return
+        clock = clock_of(node)
+        last[clock] = min(last.get(clock, node.parting_s), node.parting_s)
+    length_s = {clock: last[clock] - first[clock] for clock in first}
+    wanted_s = length_s[clock_of(nodes[0])]
+    for node in nodes:
+        own_s = length_s[clock_of(node)]
+        if own_s > 0 and wanted_s > 0 and abs(own_s - wanted_s) > LEAST_DRIFT_S:
+            node.stretch(first[clock_of(node)], wanted_s / own_s)
 
 
 def paths_in(directory):

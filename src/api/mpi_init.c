@@ -223,6 +223,7 @@ static int shut_down(const char *func)
 	int owns_mpi = api->owns_mpi, started_starpu = api->started_starpu;
 
 	mpi_close_begin(node);
+	trace_part(node);
 	mpi_trace_gather(node, api->comm);
 	api_comms_close(api);
 	mpi_close_end(node);

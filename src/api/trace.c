@@ -229,6 +229,16 @@ void trace_meet(struct node *node)
 	events_tell_rank(node, origin_s(plat_now_s(node->plat)));
 }
 
+void trace_part(struct node *node)
+{
+	char date[32];
+
+	if (!node->machine->clock || !events_want(&node->events, EVENT_SETTING))
+		return;
+	snprintf(date, sizeof(date), "%.9f", plat_now_s(node->plat));
+	tell_setting(node, "parted", date);
+}
+
 /* ---- starpu_fxt.h ---------------------------------------------------- */
 
 void starpu_fxt_autostart_profiling(int autostart)

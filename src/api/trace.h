@@ -14,5 +14,8 @@ void trace_end(struct node *node);
 void trace_catch_signals(struct node *node, int is_wanted);
 /* It is one of several ranks, who have just met. */
 void trace_meet(struct node *node);
+/* The ranks have met for the last time: by now and then clocks of several machines are
+ * compared. */
+void trace_part(struct node *node);
 
 #endif

@@ -67,6 +67,7 @@ enum agreed {
 	AGREED_PIECE,
 	AGREED_PACKET,
 	AGREED_COMPARE,
+	AGREED_KERNELS,
 	NAGREED
 };
 
@@ -79,6 +80,7 @@ static const char *const agreed_names[NAGREED] = {
 	[AGREED_PIECE] = "ORRERY_MPI_PIECE",
 	[AGREED_PACKET] = "ORRERY_MPI_PACKET",
 	[AGREED_COMPARE] = "ORRERY_MPI_COMPARE",
+	[AGREED_KERNELS] = "STARPU_DISABLE_KERNELS",
 };
 
 /* Environments may differ between machines: the least counts, and rank 0 says so. */
@@ -94,6 +96,7 @@ static int agree_on(struct node *node, struct net_config *config, struct knobs *
 		[AGREED_PIECE] = {.own = (int64_t)config->piece_bytes},
 		[AGREED_PACKET] = {.own = (int64_t)config->packet_bytes},
 		[AGREED_COMPARE] = {.own = knobs->mpi_compare},
+		[AGREED_KERNELS] = {.own = knobs->disable_kernels},
 	};
 	int ret = plat_net_agree(node->plat, config, items, NAGREED);
 
@@ -104,10 +107,13 @@ static int agree_on(struct node *node, struct net_config *config, struct knobs *
 			orr_complain(
 				config->rank,
 				"starpu_mpi_init: the ranks have different values of "
-				"%s, from %lld to %lld: all take the least; set it "
-				"alike for all",
+				"%s, from %lld to %lld: %s; set it alike for all",
 				agreed_names[i], (long long)items[i].least,
-				(long long)items[i].most);
+				(long long)items[i].most,
+				i == AGREED_KERNELS
+					? "where it is 1 tasks compute nothing, and all "
+					  "get their values"
+					: "all take the least");
 	config->eager_bytes = (size_t)items[AGREED_EAGER].least;
 	knobs->mpi_cache = (int)items[AGREED_CACHE].least;
 	knobs->mpi_fake_size = (int)items[AGREED_FAKE_SIZE].least;

@@ -311,15 +311,29 @@ static unsigned long on_signature(struct node *node)
 	return (unsigned long)orr_count(&node->ms->nevents);
 }
 
+int ms_is_lost(const struct ms *ms, int rank)
+{
+	struct plat *plat = ms->node->plat;
+
+	return plat_has_ended(plat, rank) || plat_is_cut_s(plat, rank) > 0;
+}
+
 /* Who waits for a rank whose process has ended would do so for ever; its launcher may not
  * know, or may let the others live. */
 static int on_standstill(struct node *node, double silence_s, const char *why)
 {
 	const struct ms *ms = node->ms;
 	int rank = ms->slave ? ms_slave_lost(ms) : ms_master_lost(ms);
+	double cut_s = rank >= 0 ? plat_is_cut_s(node->plat, rank) : 0;
 
 	(void)silence_s;
 	(void)why;
+	if (cut_s > 0)
+		orr_die(node->rank,
+			"rank %d, %s, is needed, and its machine has not answered for "
+			"%.3g s: it has failed, or the network to it; the run ends; "
+			"allow more time (ORRERY_WATCHDOG) where it may come back",
+			rank, ms->slave ? "the master" : "a slave", cut_s);
 	if (rank >= 0)
 		orr_die(node->rank,
 			"rank %d, %s, is needed, and its process has ended before "

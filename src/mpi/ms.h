@@ -140,7 +140,9 @@ void ms_bulk_start(struct ms_bulk *bulk, enum outgoing_kind kind);
 /* One more or less is owed to the caller. */
 void ms_awaits(struct ms *ms, int more);
 
-/* The two sides, of others that they need: a rank whose process has ended, or -1. */
+/* The two sides, of others that they need: a rank whose process has ended, or whose
+ * machine has failed; or -1. */
+int ms_is_lost(const struct ms *ms, int rank);
 int ms_master_lost(const struct ms *ms);
 int ms_slave_lost(const struct ms *ms);
 

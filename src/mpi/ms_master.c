@@ -539,7 +539,7 @@ int ms_master_lost(const struct ms *ms)
 	const struct ms_master *master = ms->master;
 
 	for (int i = 0; master && i < master->nused; i++)
-		if (plat_has_ended(ms->node->plat, master->remotes[i].rank))
+		if (ms_is_lost(ms, master->remotes[i].rank))
 			return master->remotes[i].rank;
 	return -1;
 }

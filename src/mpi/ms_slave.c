@@ -509,7 +509,7 @@ int ms_slave_lost(const struct ms *ms)
 {
 	int master = ms->slave->master;
 
-	return plat_has_ended(ms->node->plat, master) ? master : -1;
+	return ms_is_lost(ms, master) ? master : -1;
 }
 
 static void init_codelets(struct ms_slave *slave)

@@ -95,6 +95,58 @@ static void end_if_ended(struct mpi *mpi, int peer)
 			peer);
 }
 
+static void end_if_cut(struct mpi *mpi, int peer)
+{
+	double for_s = plat_is_cut_s(mpi->node->plat, peer);
+
+	if (for_s > 0)
+		orr_die(mpi->rank,
+			"rank %d is needed, and its machine has not answered for %.3g s: "
+			"it has failed, or the network to it; the run ends; allow more "
+			"time (ORRERY_WATCHDOG, of which this is %d times as much) where "
+			"it may come back",
+			peer, for_s, PATIENCE);
+}
+
+/* What is known of ranks elsewhere comes by others, which may have ended as well by then:
+ * not all that has ended is known to have.  Without one rank none can shut down. */
+static void end_if_others_have(struct mpi *mpi, int peer)
+{
+	struct plat *plat = mpi->node->plat;
+
+	if (plat_sees(plat, peer) == PLAT_SEES)
+		return;
+	for (int rank = 0; rank < mpi->size; rank++)
+		if (rank != mpi->rank && plat_sees(plat, rank) != PLAT_SEES &&
+		    (plat_has_ended(plat, rank) || plat_is_cut_s(plat, rank) > 0))
+			orr_die(mpi->rank,
+				"rank %d is needed and does not answer, and the process "
+				"of rank %d has ended before starpu_mpi_shutdown(), or "
+				"its machine does not answer: what the launcher and the "
+				"system's log say of these may tell why; the run ends",
+				peer, rank);
+}
+
+/* What else than that it is stopped, or busy, may keep it from answering. */
+static const char *explain_silence(struct mpi *mpi, int peer)
+{
+	switch (plat_sees(mpi->node->plat, peer)) {
+	case PLAT_SEES:
+		break;
+	case PLAT_HEARS:
+		return ", or its machine or the network to it has failed, which ends the "
+		       "run when it lasts";
+	case PLAT_IS_BARRED:
+		return ", or has ended, which the system does not tell: processes of "
+		       "this machine may not be looked at (another PID namespace, "
+		       "another user, hidepid)";
+	case PLAT_IS_FAR:
+		return ", or, being on another machine or in another container, has "
+		       "ended, or that machine or the network to it has failed";
+	}
+	return "";
+}
+
 static void say_silent(struct mpi *mpi, double now_s)
 {
 	double limit_s = node_knobs(mpi->node)->watchdog_s / 4;
@@ -107,6 +159,8 @@ static void say_silent(struct mpi *mpi, double now_s)
 		if (state->asked_s == 0 || now_s - state->asked_s < limit_s)
 			continue;
 		end_if_ended(mpi, peer);
+		end_if_cut(mpi, peer);
+		end_if_others_have(mpi, peer);
 		if (now_s - state->asked_s > limit_s + STOPPED_S)
 			end_if_stopped(mpi, peer, now_s - state->asked_s);
 		if (state->is_silent)
@@ -116,11 +170,7 @@ static void say_silent(struct mpi *mpi, double now_s)
 			mpi->rank,
 			"rank %d has not answered for %.3g s: it is stopped (SIGSTOP, "
 			"a debugger), or busy inside a call of MPI%s%s",
-			peer, now_s - state->asked_s,
-			plat_sees(mpi->node->plat, peer)
-				? ""
-				: ", or, being on another machine, has ended, or that "
-				  "machine or the network to it has failed",
+			peer, now_s - state->asked_s, explain_silence(mpi, peer),
 			node_knobs(mpi->node)->mpi_explicit
 				? ", or its threads compute, or wait for something "
 				  "else than messages, which nobody moves then "

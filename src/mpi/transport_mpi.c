@@ -613,7 +613,7 @@ int transport_mpi_open(struct plat *plat, const struct net_config *config, int t
 	return 0;
 }
 
-enum { MAX_AGREED = 8 };
+enum { MAX_AGREED = 12 };
 
 int transport_mpi_agree(const struct net_config *config, struct net_agreement *items,
 			int n)

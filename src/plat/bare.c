@@ -14,7 +14,14 @@ void plat_yield(struct plat *plat)
 	(void)plat;
 }
 
-int plat_sees(struct plat *plat, int rank)
+enum plat_sight plat_sees(struct plat *plat, int rank)
+{
+	(void)plat;
+	(void)rank;
+	return PLAT_IS_FAR;
+}
+
+double plat_is_cut_s(struct plat *plat, int rank)
 {
 	(void)plat;
 	(void)rank;

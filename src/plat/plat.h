@@ -306,13 +306,22 @@ void plat_gate_open(struct plat *plat, struct plat_gate *gate);
 void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg);
 void plat_poll_kick(struct plat *plat);
 
-/* Does the system tell of the process of a rank of the net?  0: it runs elsewhere. */
-int plat_sees(struct plat *plat, int rank);
+/* What is known of the process of a rank of the net. */
+enum plat_sight {
+	PLAT_IS_FAR,    /* nothing: it runs elsewhere */
+	PLAT_IS_BARRED, /* nothing, although it is of this machine */
+	PLAT_HEARS,     /* that it ends, when it does */
+	PLAT_SEES       /* all that the system tells */
+};
+enum plat_sight plat_sees(struct plat *plat, int rank);
 /* Does the system say that a rank of the net was stopped by a signal, and not by a
  * debugger?  0 also when it cannot say, for a rank elsewhere for instance. */
 int plat_is_stopped(struct plat *plat, int rank);
-/* Does the system say that the process of a rank of the net is no more?  0 as above. */
+/* Is it known that the process of a rank of the net is no more? */
 int plat_has_ended(struct plat *plat, int rank);
+/* For how long, in seconds, its machine has not answered: it has failed, or the network.
+ * 0: that is not so, or too short, or not known. */
+double plat_is_cut_s(struct plat *plat, int rank);
 /* The call of MPI that a thread of the program's has been in for so long, when the node
  * has nothing else to do; PLAT_NO_CALL: none, or that is not known. */
 enum plat_mpi_call plat_in_mpi(struct plat *plat, double *for_s);

@@ -5,13 +5,17 @@
 #include <mpi-ext.h>
 #endif
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <orrery.h>
+
 #include "base/check.h"
 #include "base/ranks.h"
-#include "real/real.h"
+#include "base/table.h"
+#include "real/lines.h"
 
 /*
  * mpi_start.c - learns which threads MPI starts for itself, through MPI's profiling
@@ -37,6 +41,7 @@
 static int before_start(struct thread_ids *seen)
 {
 	signals_unwatch(&real_get()->signals);
+	starting_begin();
 	return threads_note_alone(seen);
 }
 
@@ -52,6 +57,7 @@ static void after_start(const struct thread_ids *seen, int nours, int ret)
 	const struct node *node = plat_self();
 
 	threads_add_of_mpi(seen, nours);
+	starting_end();
 	if (node)
 		leave_watch_faults(orr_load(&node->catch_signals));
 	if (ret == MPI_SUCCESS)
@@ -87,6 +93,7 @@ static int end(void)
 			"starpu_mpi_shutdown() first");
 	real_get()->joined.size = 0;
 	vigil_end();
+	lines_end();
 	return NEXT(MPI_Finalize)();
 }
 
@@ -150,6 +157,50 @@ int PMPI_Abort(MPI_Comm comm, int status)
 
 enum { SPIN_S_INVERSE = 1000, MISSING_BYTES = 192, PATIENCE = 12 };
 
+/* To be raised when what ranks tell each other changes within a version. */
+enum { PROTOCOL = 1 };
+
+/* Ranks of one version say the same, which is not 0; others hardly ever. */
+static char own_version(void)
+{
+	uint64_t sum = PROTOCOL;
+
+	for (const char *at = ORRERY_VERSION; *at; at++)
+		sum = table_mix(sum + (unsigned char)*at);
+	return (char)(1 + sum % 127);
+}
+
+struct versions {
+	const char *of; /* of each rank */
+	char expected;
+};
+
+static int is_other(const void *arg, int rank)
+{
+	const struct versions *versions = arg;
+
+	return versions->of[rank] != versions->expected;
+}
+
+/* That of rank 0 counts; who has another one speaks, too, since rank 0 may be of a
+ * version that does not look. */
+static int check_versions(const struct net_config *config, const char *of)
+{
+	struct versions versions = {of, of[0]};
+	char text[MISSING_BYTES];
+
+	if (ranks_name(text, sizeof(text), config->size, is_other, &versions) == 0)
+		return 0;
+	if (config->rank == 0 || is_other(&versions, config->rank))
+		orr_complain(config->rank,
+			     "starpu_mpi_init: this rank has version %s of the library, "
+			     "and rank 0 another one than %s: their messages do not fit; "
+			     "let all hosts have the same library (\"ldd PROGRAM\" says "
+			     "which, \"mpirun -x LD_LIBRARY_PATH\" gives all the path)",
+			     ORRERY_VERSION, text);
+	return -EINVAL;
+}
+
 static int is_missing(const void *has_come, int rank)
 {
 	return !((const char *)has_come)[rank];
@@ -190,13 +241,13 @@ static double step_s(struct plat *plat, double *last_s)
  * What the ranks gather shows, before it is complete, who has come.  It may be looked at
  * only then, says MPI; it is a byte each, and no more than a message depends on it.
  */
-void real_mpi_meet(struct plat *plat, const struct net_config *config)
+int real_mpi_meet(struct plat *plat, const struct net_config *config)
 {
 	double limit_s = node_knobs(plat->node)->watchdog_s, last_s = plat_now_s(plat);
 	double waited_s = 0;
-	char *has_come = orr_alloc((size_t)config->size), own = 1;
+	char *has_come = orr_alloc((size_t)config->size), own = own_version();
 	MPI_Request request;
-	int is_done = 0;
+	int is_done = 0, ret;
 
 	MPI_Iallgather(&own, 1, MPI_BYTE, has_come, 1, MPI_BYTE,
 		       *(const MPI_Comm *)config->comm, &request);
@@ -212,7 +263,9 @@ void real_mpi_meet(struct plat *plat, const struct net_config *config)
 		if (waited_s * SPIN_S_INVERSE > 1)
 			plat_sleep(plat, 1e-4);
 	}
+	ret = check_versions(config, has_come);
 	free(has_come);
+	return ret;
 }
 
 int *real_mpi_world(const struct net_config *config, int *nworld)
@@ -248,6 +301,12 @@ int real_mpi_near(const void *comm, const void *own, size_t bytes, void **all, i
 	MPI_Allgather(own, (int)bytes, MPI_BYTE, *all, (int)bytes, MPI_BYTE, near);
 	MPI_Comm_free(&near);
 	return n;
+}
+
+void real_mpi_gather(const void *comm, const void *own, size_t bytes, void *all)
+{
+	MPI_Allgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE,
+		      *(const MPI_Comm *)comm);
 }
 
 int real_mpi_reads_devices(void)

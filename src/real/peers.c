@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/knobs.h"
-#include "real/real.h"
+#include "real/lines.h"
 
 /* Builds without MPI have no transport. */
 #pragma weak real_mpi_near
@@ -105,6 +105,15 @@ static int runs(const struct peer *peer)
 	return state != 0;
 }
 
+static int count_seen(const struct peers *peers)
+{
+	int n = 0;
+
+	for (int i = 0; i < peers->n; i++)
+		n += peers->of[i].pid != 0;
+	return n;
+}
+
 void peers_meet(struct plat *plat, const struct net_config *config)
 {
 	struct peer own = {.rank = config->rank, .pid = getpid()};
@@ -121,12 +130,15 @@ void peers_meet(struct plat *plat, const struct net_config *config)
 		if (!runs(&peers->of[i]))
 			peers->of[i].pid = 0;
 	peers->stopped_s = orr_alloc((size_t)peers->n * sizeof(*peers->stopped_s));
+	lines_meet(plat, config, count_seen(peers) == config->size);
+	plat->has_lines = 1;
 	__atomic_store_n(&plat->peers, peers, __ATOMIC_RELEASE);
 }
 
 void peers_forget(struct plat *plat)
 {
 	plat->peers = NULL;
+	plat->has_lines = 0;
 	vigil_end();
 }
 
@@ -146,9 +158,18 @@ static const struct peer *find(const struct peers *peers, int rank)
 	return NULL;
 }
 
-int plat_sees(struct plat *plat, int rank)
+enum plat_sight plat_sees(struct plat *plat, int rank)
 {
-	return find(__atomic_load_n(&plat->peers, __ATOMIC_ACQUIRE), rank) != NULL;
+	const struct peers *peers = __atomic_load_n(&plat->peers, __ATOMIC_ACQUIRE);
+
+	if (find(peers, rank))
+		return PLAT_SEES;
+	if (plat->has_lines && lines_hold())
+		return PLAT_HEARS;
+	for (int i = 0; peers && i < peers->n; i++)
+		if (peers->of[i].rank == rank)
+			return PLAT_IS_BARRED;
+	return PLAT_IS_FAR;
 }
 
 int plat_has_ended(struct plat *plat, int rank)
@@ -156,7 +177,14 @@ int plat_has_ended(struct plat *plat, int rank)
 	const struct peers *peers = __atomic_load_n(&plat->peers, __ATOMIC_ACQUIRE);
 	const struct peer *peer = find(peers, rank);
 
-	return peer && !runs(peer);
+	if (peer)
+		return !runs(peer);
+	return plat->has_lines && lines_fate(rank) == LINES_ENDED;
+}
+
+double plat_is_cut_s(struct plat *plat, int rank)
+{
+	return plat->has_lines && lines_fate(rank) == LINES_CUT ? lines_patience_s() : 0;
 }
 
 int plat_is_stopped(struct plat *plat, int rank)
@@ -164,6 +192,18 @@ int plat_is_stopped(struct plat *plat, int rank)
 	const struct peer *peer = find(plat->peers, rank);
 
 	return peer && state_of(peer) == 'T';
+}
+
+/* Of those that the system does not show. */
+static int find_far(struct peers_lost *lost)
+{
+	enum lines_fate fate;
+	int world;
+
+	*lost = (struct peers_lost){.rank = lines_lost(&fate, &world)};
+	if (lost->rank >= 0 && fate == LINES_CUT)
+		lost->cut_s = lines_patience_s();
+	return lost->rank >= 0;
 }
 
 int peers_find_lost(struct peers *peers, double now_s, double gap_s, double most_s,
@@ -185,7 +225,7 @@ int peers_find_lost(struct peers *peers, double now_s, double gap_s, double most
 		    (state != 'T' && peer->pid && !runs(peer)))
 			return 1;
 	}
-	return 0;
+	return find_far(lost);
 }
 
 int peers_own_rank(void)

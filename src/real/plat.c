@@ -13,7 +13,7 @@
 #include "real/cuda.h"
 #include "core/task/task.h"
 #include "core/watchdog.h"
-#include "real/real.h"
+#include "real/lines.h"
 
 enum { TIMER_SLACK_NS = 1000 };
 
@@ -44,6 +44,7 @@ struct real *real_get(void)
 	real = orr_alloc(sizeof(*real));
 	orr_lock_init(&real->placed_lock);
 	orr_lock_init(&real->vigil.lock);
+	orr_lock_init(&real->lines_lock);
 	if (pthread_key_create(&real->caller, end_caller) != 0)
 		orr_die(ORR_NO_RANK, "no thread-specific key is left to this process");
 	if (__atomic_compare_exchange_n(&the_real, &none, real, 0, __ATOMIC_ACQ_REL,
@@ -58,6 +59,8 @@ struct real *real_get(void)
 
 void real_forget(void)
 {
+	if (the_real)
+		lines_forget(the_real->lines);
 	the_real = NULL;
 }
 
@@ -219,8 +222,9 @@ int plat_net_agree(struct plat *plat, const struct net_config *config,
 	if (!transport_mpi_agree)
 		return -ENODEV;
 	guard = guard_start(plat, config);
-	real_mpi_meet(plat, config);
-	ret = transport_mpi_agree(config, items, n);
+	ret = real_mpi_meet(plat, config);
+	if (ret == 0)
+		ret = transport_mpi_agree(config, items, n);
 	guard_end(guard);
 	return ret;
 }

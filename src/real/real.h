@@ -64,6 +64,13 @@ struct blocking {
 	uint64_t since_ns;
 };
 
+/* Looks while the program is in MPI_Init(); starting.c. */
+struct starting {
+	int has_thread, is_over; /* is_over: atomic, a futex */
+	double limit_s;          /* of the watchdog */
+	pthread_t thread;
+};
+
 /* What outlives a node: made on first use, reachable from the one global pointer. */
 struct real {
 	struct world *world;
@@ -71,13 +78,16 @@ struct real {
 	pthread_key_t caller; /* the struct plat_caller of a thread; owned by it */
 	struct mpi_threads mpi;
 	struct joined joined;
+	struct starting starting;
 	struct orr_lock placed_lock;
 	struct table placed; /* sizes of blocks with pages of their own, by address */
 	int has_placed;      /* atomic: there were some */
 	int is_refusal_told; /* atomic: that the system places nothing */
 	struct blocking blocking;
 	struct vigil vigil;
-	struct births births;         /* of communicators */
+	struct orr_lock lines_lock;
+	struct lines *lines;  /* to ranks that the system does not show, or NULL */
+	struct births births; /* of communicators */
 	void *mpi_functions[NHIDDEN]; /* atomic; MPI's own, see mpi_blocking.c */
 	struct signals signals;       /* signals, once a node has something to do then */
 	void *signal_stack; /* for their handlers, of the thread that opened it */
@@ -88,8 +98,11 @@ struct real {
 int real_mpi_near(const void *comm, const void *own, size_t bytes, void **all,
 		  int *place);
 /* mpi_start.c: returns when all ranks of the communicator have called it, the first that
- * they call together; says who has not while that lasts. */
-void real_mpi_meet(struct plat *plat, const struct net_config *config);
+ * they call together; says who has not while that lasts.  0; or -EINVAL, where ranks of
+ * other versions of the library are among them, which has been told. */
+int real_mpi_meet(struct plat *plat, const struct net_config *config);
+/* mpi_start.c: bytes of each rank of the communicator, into all.  Collective. */
+void real_mpi_gather(const void *comm, const void *own, size_t bytes, void *all);
 /* onehost.c: what ranks of this host may copy from each other goes past the transport.
  * Collective. */
 void onehost_open(struct plat *plat, const struct net_config *config, struct net *net);
@@ -259,6 +272,7 @@ struct plat {
 	int is_woken; /* atomic: a worker that rested has a task, and may not run yet */
 	struct asleep *asleep; /* at the watchdog's last look; NULL: it has not looked */
 	struct peers *peers;   /* ranks of this machine; NULL: not known */
+	int has_lines;         /* those of lines.h are of this life's ranks */
 };
 
 /* cores.c */
@@ -328,9 +342,10 @@ enum { PEERS_SILENCE_S = 2, PEERS_STOPPED_S = 1 };
 struct peers_lost {
 	int rank;
 	double stopped_s; /* 0: its process has ended */
+	double cut_s;     /* > 0: its machine has not answered for so long */
 };
-/* A rank whose process has ended, or stopped for most_s.  Of the time between two looks
- * gap_s at most counts: this process may have been stopped, too. */
+/* A rank whose process has ended, or stopped for most_s, or that is cut off.  Of the time
+ * between two looks gap_s at most counts: this process may have been stopped, too. */
 int peers_find_lost(struct peers *peers, double now_s, double gap_s, double most_s,
 		    struct peers_lost *lost);
 
@@ -346,6 +361,10 @@ void vigil_call(const struct node *node);
  * stays stopped, since nobody else may notice. */
 void vigil_look(void);
 int vigil_nthreads(void);
+
+/* starting.c: before and after MPI_Init(). */
+void starting_begin(void);
+void starting_end(void);
 
 /* While the ranks meet, in calls of MPI that would wait for ever for one that has ended:
  * siblings.c looks for such, on a thread of its own, and ends the run. */

@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "core/watchdog.h"
-#include "real/real.h"
+#include "real/lines.h"
 
 /* Builds without MPI have nobody to meet. */
 #pragma weak real_mpi_world
@@ -189,8 +189,9 @@ struct guard {
 
 /* Ranks of the communicator; -1: none is known to be so. */
 struct found {
-	int lost; /* the first that has no process */
-	int held; /* the first that is stopped */
+	int lost;   /* the first that has no process */
+	int held;   /* the first that is stopped */
+	int is_cut; /* who is lost has no machine */
 };
 
 static void find_known(const struct guard *guard, struct found *found)
@@ -201,6 +202,21 @@ static void find_known(const struct guard *guard, struct found *found)
 		if (found->held < 0 && plat_is_stopped(guard->plat, i))
 			found->held = i;
 	}
+}
+
+/* The ranks that met before may be other ones. */
+static void find_far(const struct guard *guard, struct found *found)
+{
+	enum lines_fate fate;
+	int world;
+
+	if (lines_lost(&fate, &world) < 0 || world < 0)
+		return;
+	for (int i = 0; i < guard->size; i++)
+		if (guard->world[i] == world) {
+			found->lost = i;
+			found->is_cut = fate == LINES_CUT;
+		}
 }
 
 static void find_marked(const struct guard *guard, struct found *found)
@@ -239,14 +255,21 @@ static void guard_leave(struct guard *guard)
 	free(guard);
 }
 
-__attribute__((noreturn)) static void end_run(int rank, int lost)
+__attribute__((noreturn)) static void end_run(int rank, const struct found *found)
 {
+	if (found->is_cut)
+		orr_die(rank,
+			"starpu_mpi_init: rank %d is needed, and its machine has not "
+			"answered for %.3g s: it has failed, or the network to it; the "
+			"run ends; allow more time (ORRERY_WATCHDOG) where it may come "
+			"back",
+			found->lost, lines_patience_s());
 	orr_die(rank,
 		"starpu_mpi_init: rank %d is needed, and its process has ended before "
 		"all ranks had met: it was killed (by the system for lack of memory, "
 		"perhaps) or has crashed, which its launcher and the system's log may "
 		"tell; the run ends",
-		lost);
+		found->lost);
 }
 
 __attribute__((noreturn)) static void end_held(int rank, int held, double for_s)
@@ -261,11 +284,13 @@ __attribute__((noreturn)) static void end_held(int rank, int held, double for_s)
 /* A look, while the node is there for certain. */
 static struct found guard_look(struct guard *guard)
 {
-	struct found found = {-1, -1};
+	struct found found = {-1, -1, 0};
 
 	orr_lock(&guard->lock);
 	if (!orr_load(&guard->is_over)) {
 		find_known(guard, &found);
+		if (found.lost < 0 && found.held < 0)
+			find_far(guard, &found);
 		if (found.lost < 0 && found.held < 0)
 			find_marked(guard, &found);
 	}
@@ -278,7 +303,7 @@ static void *guard_main(void *arg)
 	struct guard *guard = arg;
 	double wait_s = guard->limit_s, waited_s = 0, held_s = 0;
 	double most_s = guard->limit_s + PEERS_SILENCE_S + PEERS_STOPPED_S;
-	struct found found = {-1, -1}, before;
+	struct found found = {-1, -1, 0}, before;
 
 	for (; !orr_load(&guard->is_over); waited_s += wait_s) {
 		if (found.lost >= 0 || found.held >= 0)
@@ -289,7 +314,7 @@ static void *guard_main(void *arg)
 		before = found;
 		found = guard_look(guard);
 		if (found.lost >= 0 && found.lost == before.lost)
-			end_run(guard->rank, found.lost);
+			end_run(guard->rank, &found);
 		/* This process may have been stopped, too: looks count, not time. */
 		held_s = found.held >= 0 && found.held == before.held ? held_s + wait_s
 								      : 0;

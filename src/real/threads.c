@@ -14,7 +14,7 @@
 #include "core/watchdog.h"
 #include "plat/places.h"
 #include "real/cuda.h"
-#include "real/real.h"
+#include "real/lines.h"
 
 /*
  * threads.c - what the watchdog must know of the process: could anything but the
@@ -170,9 +170,9 @@ void threads_add_new(const struct thread_ids *seen, const char *name)
 
 static int count_of_library(const struct plat *plat)
 {
-	return vigil_nthreads() + plat->nworkers + plat->timers.started +
-	       plat->progress.started + plat->disks.nthreads + plat->numas.ncopiers +
-	       cuda_thread_count(plat);
+	return vigil_nthreads() + lines_nthreads() + real_get()->starting.has_thread +
+	       plat->nworkers + plat->timers.started + plat->progress.started +
+	       plat->disks.nthreads + plat->numas.ncopiers + cuda_thread_count(plat);
 }
 
 /* Before a node is open, the library has hardly any. */
@@ -180,7 +180,9 @@ static int count_of_self(void)
 {
 	const struct node *node = plat_self();
 
-	return node ? count_of_library(node->plat) : vigil_nthreads();
+	return node ? count_of_library(node->plat)
+		    : vigil_nthreads() + lines_nthreads() +
+			       real_get()->starting.has_thread;
 }
 
 int threads_note_alone(struct thread_ids *seen)

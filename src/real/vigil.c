@@ -9,8 +9,8 @@
  *
  * In a life of the library the progress thread asks, where there is one.  Else, as when
  * the program meets its ranks in MPI between two lives or after the last one, a thread of
- * its own does, which begins with the first such call and stays.  It knows the ranks of
- * this machine that met last.
+ * its own does, which begins with the first such call and stays.  It knows the ranks that
+ * met last.
  *
  * What is waited for in MPI may have to come from anyone: who has ended before
  * MPI_Finalize(), where all meet, ends the run, and so does who stays stopped.
@@ -44,6 +44,13 @@ static void end_run(const struct vigil *vigil, const struct peers_lost *lost,
 			"SIGTSTP, Ctrl-Z): the run ends; continue it sooner (SIGCONT), "
 			"or allow more time (ORRERY_WATCHDOG)",
 			for_s, lost->rank, lost->stopped_s);
+	if (lost->cut_s > 0)
+		orr_die(vigil->rank,
+			"the program has waited in a call of MPI for %.3g s, and the "
+			"machine of rank %d has not answered for %.3g s: it has failed, "
+			"or the network to it; the run ends; allow more time "
+			"(ORRERY_WATCHDOG) where it may come back",
+			for_s, lost->rank, lost->cut_s);
 	orr_die(vigil->rank,
 		"the program has waited in a call of MPI for %.3g s, and the "
 		"process of rank %d has ended before %s: it "

@@ -71,6 +71,17 @@ void *dlopen(const char *name, int flags)
 	return next(name, flags);
 }
 
+/* As a rank that has another library: it says so where all meet. */
+int MPI_Iallgather(const void *sent, int nsent, MPI_Datatype type, void *buffer,
+		   int count, MPI_Datatype received, MPI_Comm comm, MPI_Request *request)
+{
+	static const char other = -1;
+
+	if (is_killed("of_another_version"))
+		sent = &other;
+	return PMPI_Iallgather(sent, nsent, type, buffer, count, received, comm, request);
+}
+
 static void *end(void *arg)
 {
 	if (rank == 1 && arg)
@@ -130,6 +141,9 @@ int main(int argc, char **argv)
 	if (starpu_mpi_init_conf(NULL, NULL, 0, MPI_COMM_WORLD, NULL) != 0)
 		return 77;
 	meet_fate("while_others_wait_in_mpi");
+	meet_fate("while_others_are_in_a_barrier");
+	if (strcmp(moment, "while_others_are_in_a_barrier") == 0)
+		starpu_mpi_barrier(MPI_COMM_WORLD);
 	if (is_killed("ends_its_threads")) {
 		pthread_create(&thread, NULL, end_after, (void *)pthread_self());
 		pthread_exit(NULL);

@@ -581,6 +581,9 @@ STARTS = [
     # A rank is killed, which only its launcher knows.
     lost_at("before_it_comes", NEEDED),
     *(lost_at("while_all_meet", NEEDED, ORRERY_TRANSPORT=name) for name in ("mpi", "ucx")),
+    Case("of_another_version", [r"\[rank 0\] starpu_mpi_init: this rank has version \S+ of the library, and rank 0 another "
+                                "one than rank 1"], where=REAL, status="is not 0", nranks=3, program="../real/meeting",
+         hushes=("ends well",), env=dict(SOON), claim="ranks of several versions of the library do not start"),
     lost_at("while_others_wait_in_mpi", r"the program has waited in a call of MPI for \S+ s, and the process of rank 1 "
             r"has ended before starpu_mpi_shutdown\(\)"),
     lost_at("between_lives", r"the program has waited in a call of MPI for \S+ s, and the process of rank 1 has ended "
