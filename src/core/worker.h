@@ -52,6 +52,7 @@ struct worker {
 	void *backend;         /* the backend's */
 	struct starpu_perfmodel_arch arch;
 	struct starpu_perfmodel_device device;
+	int driven; /* atomic: not 0: the application runs it, see core/drive.c */
 	/* Atomic: its cores and others' as one device, while it leads those of a context
 	 * without a policy; else NULL. */
 	struct starpu_perfmodel_arch *leads_as;
@@ -61,9 +62,10 @@ struct worker {
 	int idle; /* the last step found nothing to do; see node->nidle */
 	struct sched *joined[STARPU_NMAX_SCHED_CTXS];
 	int next_turn;
+	int nholds;     /* of its turn; see core/sched/relax.h, */
+	short nrelaxed; /* as of this */
 	/* Of gangs: it leads that to which it has come; it waits for calls of others. */
 	unsigned char leads, awaits;
-	int driven; /* atomic: not 0: the application runs it, see core/drive.c */
 	unsigned char told_idle; /* has told that it has no task */
 	unsigned char told_rest; /* and that it sleeps */
 	unsigned char told_end;  /* to a policy, of the alias that it has run */
@@ -86,7 +88,6 @@ struct worker {
 	struct expectation told;   /* see core/task/stamp.c */
 	double task_j;             /* of the task that it has run, if that is measured */
 	struct plat_caller caller; /* what its thread does */
-	int nholds, nrelaxed;      /* of its turn; see core/sched/relax.h */
 
 	/* Others': who wakes it, and who has tasks for it alone. */
 	ORR_OWN_LINE int parked; /* atomic; the backend's, see plat_workers_start() */
