@@ -7,9 +7,12 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <orrery.h>
 
 #include "wrong.h"
 
@@ -297,10 +300,34 @@ static void thread_submits_late(void)
 	STARPU_PTHREAD_JOIN(thread, NULL);
 }
 
+static volatile pid_t waiting;
+
 static void *wait_for_value(void *arg)
 {
+	waiting = (pid_t)syscall(SYS_gettid);
 	starpu_data_acquire(*(starpu_data_handle_t *)arg, STARPU_R);
 	return NULL;
+}
+
+/* A thread of a simulation waits at its own date, one of the system when that says so. */
+static int is_asleep(pid_t thread)
+{
+	char path[64], text[256] = "";
+	const char *end;
+	FILE *file;
+
+	if (thread == 0)
+		return 0;
+	if (orrery_is_simulated())
+		return 1;
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+	file = fopen(path, "r");
+	if (file) {
+		(void)!fgets(text, sizeof text, file);
+		fclose(file);
+	}
+	end = strrchr(text, ')');
+	return end && end[1] == ' ' && end[2] == 'S';
 }
 
 static void thread_waits_at_shutdown(void)
@@ -312,7 +339,9 @@ static void thread_waits_at_shutdown(void)
 	handle = variable(&other_value);
 	starpu_data_acquire(handle, STARPU_RW);
 	STARPU_PTHREAD_CREATE(&thread, NULL, wait_for_value, &handle);
-	starpu_usleep(20000);
+	do
+		starpu_usleep(20000);
+	while (!is_asleep(waiting));
 	starpu_shutdown();
 	/* It would wait for ever. */
 	starpu_pthread_detach(thread);
