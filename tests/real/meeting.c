@@ -138,8 +138,11 @@ int main(int argc, char **argv)
 		write_over_environment();
 		sleep(4); /* others look meanwhile */
 	}
-	if (starpu_mpi_init_conf(NULL, NULL, 0, MPI_COMM_WORLD, NULL) != 0)
+	if (starpu_mpi_init_conf(NULL, NULL, 0, MPI_COMM_WORLD, NULL) != 0) {
+		/* The first one that ends ends all: all shall have spoken. */
+		MPI_Barrier(MPI_COMM_WORLD);
 		return 77;
+	}
 	meet_fate("while_others_wait_in_mpi");
 	meet_fate("while_others_are_in_a_barrier");
 	if (strcmp(moment, "while_others_are_in_a_barrier") == 0)
