@@ -61,21 +61,25 @@ static void list_addresses(struct lines_place *place, int has_new)
 	freeifaddrs(all);
 }
 
+/* The socket, with what it listens at, or -1: it is closed. */
+static int listen_at(int fd, struct sockaddr *at, socklen_t bytes)
+{
+	if (bind(fd, at, bytes) == 0 && listen(fd, MAX_CALLERS) == 0 &&
+	    getsockname(fd, at, &bytes) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
 static int listen_new(uint16_t *port)
 {
 	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), no = 0;
 	struct sockaddr_in6 at = {.sin6_family = AF_INET6};
-	socklen_t bytes = sizeof(at);
 
 	if (fd < 0)
 		return -1;
 	setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
-	if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) != 0 ||
-	    listen(fd, MAX_CALLERS) != 0 ||
-	    getsockname(fd, (struct sockaddr *)&at, &bytes) != 0) {
-		close(fd);
-		return -1;
-	}
+	fd = listen_at(fd, (struct sockaddr *)&at, sizeof(at));
 	*port = at.sin6_port;
 	return fd;
 }
@@ -84,16 +88,10 @@ static int listen_old(uint16_t *port)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_in at = {.sin_family = AF_INET};
-	socklen_t bytes = sizeof(at);
 
 	if (fd < 0)
 		return -1;
-	if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) != 0 ||
-	    listen(fd, MAX_CALLERS) != 0 ||
-	    getsockname(fd, (struct sockaddr *)&at, &bytes) != 0) {
-		close(fd);
-		return -1;
-	}
+	fd = listen_at(fd, (struct sockaddr *)&at, sizeof(at));
 	*port = at.sin_port;
 	return fd;
 }
