@@ -7,10 +7,10 @@
  * outside.h - the library calls a function of the application's, which must return.
  *
  * Left by longjmp(), an exception of C++ or the end of its thread, it leaves the
- *functions of the library around it as well: what waits in them stays in lists, what they
- *hold is never given back.  So the program ends with a message before that happens, at
- *the place that leaves.  Jumps and exceptions that end inside the function are nobody's
- *concern.
+ * functions of the library around it as well: what waits in them stays in lists, what
+ * they hold is never given back.  So the program ends with a message before that happens,
+ * at the place that leaves.  Jumps and exceptions that end inside the function are
+ * nobody's concern.
  *
  *	OUTSIDE(outside);
  *

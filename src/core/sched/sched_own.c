@@ -27,12 +27,12 @@ static void own_opened(struct sched *sched)
 	telling_open(sched);
 }
 
-/* At the end of the node there are those that never left. */
 static void begin(struct outside *outside, const struct sched *sched, const char *what)
 {
 	outside_begin(outside, sched->node, plat_caller(sched->node->plat), what);
 }
 
+/* At the end of the node there are those that never left. */
 static void remove_all(struct sched *sched)
 {
 	int ids[STARPU_NMAXWORKERS];

@@ -230,13 +230,13 @@ static int is_refused_again(component_t *component, const component_t *to)
  * that have room. */
 static int fifo_can_push(component_t *component, component_t *to)
 {
-	const struct tree *tree = tree_of(component);
+	struct tree *tree = tree_of(component);
 	struct starpu_task *rejected[MOST_REJECTED];
 	int n = 0, nrejected = 0, npushed;
 
-	tree_enter(tree_of(component));
+	tree_enter(tree);
 	if (is_refused_again(component, to)) {
-		tree_leave(tree_of(component));
+		tree_leave(tree);
 		return 0;
 	}
 	do {
@@ -248,7 +248,7 @@ static int fifo_can_push(component_t *component, component_t *to)
 	if (n == 0)
 		fifo_of(component)->refusal = (struct refusal){
 			.to = to, .round = tree->round, .changes = tree->changes};
-	tree_leave(tree_of(component));
+	tree_leave(tree);
 	return n > 0;
 }
 
