@@ -454,6 +454,49 @@ static void a_long_chain_of_what_needs_no_kernel(void **state)
 	starpu_data_unregister(datum);
 }
 
+static starpu_data_handle_t held;
+
+/* Callbacks in callbacks, of which the innermost lets the readers go. */
+static void go_deeper(void *levels)
+{
+	struct starpu_task *task;
+
+	if (!levels) {
+		starpu_data_release(held);
+		return;
+	}
+	task = starpu_task_create();
+	task->callback_func = go_deeper;
+	task->callback_arg = (void *)((uintptr_t)levels - 1);
+	assert_int_equal(starpu_task_submit(task), 0);
+}
+
+/* Where no more callbacks nest, what needs a worker does not wait, and runs once. */
+static void what_nests_too_deep_is_put_off_alone(void **state)
+{
+	enum { FEWEST = 60, MOST = 70 };
+	static struct starpu_codelet nothing = {
+		.where = STARPU_NOWHERE, .nbuffers = 1, .modes = {STARPU_R}};
+	static struct starpu_codelet reader = {
+		.cpu_funcs = {one_kernel}, .nbuffers = 1, .modes = {STARPU_R}};
+	int value = 3;
+
+	(void)state;
+	starpu_variable_data_register(&held, STARPU_MAIN_RAM, (uintptr_t)&value,
+				      sizeof(value));
+	for (uintptr_t levels = FEWEST; levels <= MOST; levels++) {
+		assert_int_equal(starpu_data_acquire(held, STARPU_RW), 0);
+		assert_int_equal(starpu_task_insert(&nothing, STARPU_R, held, 0), 0);
+		starpu_task_insert(&reader, STARPU_R, held, STARPU_CL_ARGS_NFREE,
+				   (void *)(intptr_t)1, sizeof(void *), 0);
+		go_deeper((void *)levels);
+		fake_run();
+		ONE_EXPECT(1);
+		assert_int_equal(node_nsubmitted(one.node), 0);
+	}
+	starpu_data_unregister(held);
+}
+
 /* Others submit between the two numbers of which it is the difference. */
 static void no_fewer_than_none_are_ready(void **state)
 {
@@ -469,6 +512,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_task_goes_through_its_states),
 		TEST(a_long_chain_of_what_needs_no_kernel),
+		TEST(what_nests_too_deep_is_put_off_alone),
 		TEST(a_task_regenerates_until_it_is_told),
 		TEST(a_detached_task_that_regenerates_is_destroyed_once),
 		TEST(a_callback_submits_its_task),
