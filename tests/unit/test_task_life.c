@@ -205,6 +205,7 @@ static void a_synchronous_task_has_ended(void **state)
 	(void)state;
 	init_task(&task, 1);
 	task.synchronous = created->synchronous = 1;
+	task.detach = 1;
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(starpu_task_submit(&task), 0);
 		ONE_EXPECT(1);
@@ -212,6 +213,9 @@ static void a_synchronous_task_has_ended(void **state)
 	assert_int_equal(task.synchronous, 1);
 	assert_int_equal(starpu_task_submit(created), 0);
 	ONE_EXPECT(2);
+	/* What the application said of it is still so. */
+	assert_int_equal(task.detach, 1);
+	assert_int_equal(task.destroy, 0);
 	starpu_task_clean(&task);
 }
 
