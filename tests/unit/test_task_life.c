@@ -501,6 +501,36 @@ static void what_nests_too_deep_is_put_off_alone(void **state)
 	starpu_data_unregister(held);
 }
 
+static void hold_no_more(void *datum)
+{
+	starpu_data_release(datum);
+}
+
+/* Neither is a task that waits for a datum, nor who has asked for it. */
+static void who_waits_for_a_datum_is_not_ready(void **state)
+{
+	static struct starpu_codelet reader = {
+		.cpu_funcs = {one_kernel}, .nbuffers = 1, .modes = {STARPU_R}};
+	int value = 3;
+
+	(void)state;
+	starpu_variable_data_register(&held, STARPU_MAIN_RAM, (uintptr_t)&value,
+				      sizeof(value));
+	assert_int_equal(starpu_data_acquire(held, STARPU_RW), 0);
+	assert_int_equal(starpu_task_nready(), 0);
+	assert_int_equal(starpu_data_acquire_cb(held, STARPU_R, hold_no_more, held), 0);
+	assert_int_equal(starpu_task_nready(), 0);
+	starpu_task_insert(&reader, STARPU_R, held, STARPU_CL_ARGS_NFREE,
+			   (void *)(intptr_t)1, sizeof(void *), 0);
+	assert_int_equal(starpu_task_nready(), 0);
+	starpu_data_release(held);
+	assert_int_equal(starpu_task_nready(), 1);
+	fake_run();
+	ONE_EXPECT(1);
+	assert_int_equal(starpu_task_nready(), 0);
+	starpu_data_unregister(held);
+}
+
 /* Others submit between the two numbers of which it is the difference. */
 static void no_fewer_than_none_are_ready(void **state)
 {
@@ -529,6 +559,7 @@ int main(void)
 		TEST(a_task_goes_with_its_links),
 		TEST(numbers_of_tasks_go_on),
 		TEST(epochs_of_values_wrap),
+		TEST(who_waits_for_a_datum_is_not_ready),
 		TEST(no_fewer_than_none_are_ready),
 		cmocka_unit_test(threads_begin_and_end_the_library),
 	};
