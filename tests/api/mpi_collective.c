@@ -178,6 +178,27 @@ static void expect_on(starpu_data_handle_t handle, int rank, long value)
 		CLAIM_EQ(seen, value);
 }
 
+/* What others have read of data that are scattered is of the past. */
+static void scattered_values_are_new_to_all(void)
+{
+	int root = claim_size - 1, is_here = RANK == root || RANK == 0;
+	starpu_data_handle_t handle;
+
+	start();
+	fill(1, RANK == root ? 20 : 10);
+	starpu_vector_data_register(&handle, is_here ? STARPU_MAIN_RAM : -1,
+				    is_here ? (uintptr_t)values[1] : 0, NLARGE,
+				    sizeof(long));
+	starpu_mpi_data_register(handle, TAG, 0);
+	for (int rank = 0; rank < root; rank++)
+		expect_on(handle, rank, 10);
+	starpu_mpi_scatter_detached(&handle, 1, root, WORLD, NULL, NULL, NULL, NULL);
+	for (int rank = 0; rank < claim_size; rank++)
+		expect_on(handle, rank, 20);
+	starpu_data_unregister(handle);
+	stop();
+}
+
 static starpu_data_handle_t owned(int i, int owner)
 {
 	starpu_data_handle_t handle;
@@ -376,6 +397,7 @@ static const struct claim claims[] = {
 	{"values go to their owners and come back",
 	 values_go_to_their_owners_and_come_back},
 	{"who moves nothing hears nothing", who_moves_nothing_hears_nothing},
+	{"scattered values are new to all", scattered_values_are_new_to_all},
 	{"copies reach data of any owner", copies_reach_data_of_any_owner},
 	{"copies come after what was written elsewhere",
 	 copies_come_after_what_was_written_elsewhere},

@@ -3,6 +3,7 @@
 /* Sparse matrices: described, allocated, copied, packed. */
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "claim.h"
@@ -58,6 +59,24 @@ static void expect_text(starpu_data_handle_t handle, const char *expected)
 	starpu_data_get_interface_ops(handle)->describe(ON_RAM(handle), text,
 							sizeof(text));
 	CLAIM(strcmp(text, expected) == 0);
+}
+
+/* As an interface that has one of these in it adds up. */
+static void expect_allocated(void (*register_it)(starpu_data_handle_t *, int),
+			     size_t bytes)
+{
+	struct starpu_data_interface_ops *ops;
+	starpu_data_handle_t handle;
+	void *interface;
+
+	register_it(&handle, -1);
+	ops = starpu_data_get_interface_ops(handle);
+	interface = malloc(ops->interface_size);
+	memcpy(interface, ON_RAM(handle), ops->interface_size);
+	CLAIM_EQ(ops->allocate_data_on_node(interface, STARPU_MAIN_RAM), bytes);
+	ops->free_data_on_node(interface, STARPU_MAIN_RAM);
+	free(interface);
+	starpu_data_unregister(handle);
 }
 
 /* ---- shapes ---------------------------------------------------------- */
@@ -257,6 +276,19 @@ static void matrices_may_be_empty(void)
 	starpu_shutdown();
 }
 
+static void allocations_say_their_bytes(void)
+{
+	size_t index = sizeof(uint32_t);
+
+	start();
+	expect_allocated(register_csr,
+			 NNZ * (sizeof(double) + index) + (NROW + 1) * index);
+	expect_allocated(register_bcsr,
+			 NVALUES * sizeof(double) + (NNZ + NROW + 1) * index);
+	expect_allocated(register_coo, NNZ * (sizeof(double) + 2 * index));
+	starpu_shutdown();
+}
+
 static const struct claim claims[] = {
 	{"rows are described", rows_are_described},
 	{"rows of blocks are described", rows_of_blocks_are_described},
@@ -265,6 +297,7 @@ static const struct claim claims[] = {
 	{"rows of blocks are moved", rows_of_blocks_are_moved},
 	{"coordinates are moved", coordinates_are_moved},
 	{"matrices may be empty", matrices_may_be_empty},
+	{"allocations say their bytes", allocations_say_their_bytes},
 	{NULL, NULL},
 };
 

@@ -483,6 +483,37 @@ static void trying_sees_turns(void)
 	starpu_shutdown();
 }
 
+/* Exclusion is for those that run: who waits for other data holds none of its own. */
+static void trying_passes_those_that_wait(void)
+{
+	starpu_data_handle_t h, g;
+	long x = 0, y = 0;
+
+	start();
+	h = registered(&x);
+	g = registered(&y);
+	CLAIM_EQ(starpu_data_acquire(g, STARPU_RW), 0);
+	CLAIM_EQ(starpu_task_insert(&commutes, STARPU_RW | STARPU_COMMUTE, h,
+				    STARPU_RW | STARPU_COMMUTE, g, 0),
+		 0);
+	CLAIM_EQ(starpu_data_acquire_try(h, STARPU_RW | STARPU_COMMUTE), 0);
+	CLAIM_EQ(x, 0);
+	starpu_data_release(h);
+	starpu_data_release(g);
+	starpu_task_wait_for_all();
+	CLAIM_EQ(x, 1);
+	/* Its turn on h has come, and those without order need not wait for its end. */
+	CLAIM_EQ(starpu_data_acquire(g, STARPU_RW), 0);
+	CLAIM_EQ(starpu_task_insert(&two, STARPU_RW, h, STARPU_RW, g, 0), 0);
+	starpu_data_set_sequential_consistency_flag(h, 0);
+	CLAIM_EQ(starpu_data_acquire_try(h, STARPU_RW), 0);
+	starpu_data_release(h);
+	starpu_data_release(g);
+	starpu_data_unregister(h);
+	starpu_data_unregister(g);
+	starpu_shutdown();
+}
+
 /* Unregistering waits for users of scratch, or leaves them what they use. */
 static void unregistering_waits_for_scratch(void)
 {
@@ -595,6 +626,7 @@ int main(void)
 		{"filtered tasks have priorities", filtered_tasks_have_priorities},
 		{"bound tasks have priorities", bound_tasks_have_priorities},
 		{"trying sees turns", trying_sees_turns},
+		{"trying passes those that wait", trying_passes_those_that_wait},
 		{"unregistering waits for scratch", unregistering_waits_for_scratch},
 		{"unregistering waits for those without order",
 		 unregistering_waits_for_those_without_order},

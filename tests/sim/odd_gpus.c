@@ -55,6 +55,27 @@ static void names_are_theirs(void)
 	starpu_shutdown();
 }
 
+/* In all it is more than a program has addresses for. */
+static void what_was_freed_is_given_again(void)
+{
+	const size_t bytes = (size_t)1 << 32;
+	unsigned memory;
+
+	start("eager");
+	memory = starpu_worker_get_memory_node(PLAIN);
+	for (int i = 0; i < 1 << 16; i++) {
+		uintptr_t block = starpu_malloc_on_node(memory, bytes);
+
+		if (!block) {
+			CLAIM(block != 0);
+			break;
+		}
+		starpu_free_on_node(memory, block, bytes);
+	}
+	CLAIM_EQ(starpu_memory_get_used(memory), 0);
+	starpu_shutdown();
+}
+
 static double task_s(int worker)
 {
 	double begin_s = now_s();
@@ -209,6 +230,7 @@ int main(void)
 {
 	setenv("STARPU_PROFILING", "1", 1);
 	names_are_theirs();
+	what_was_freed_is_given_again();
 	kernels_take_each_its_time();
 	links_are_theirs();
 	peers_are_those_with_links();

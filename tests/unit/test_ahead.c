@@ -235,6 +235,9 @@ static void a_prefetch_with_nowhere_to_go_is_dropped(void **state)
 	starpu_task_wait_for_all();
 	fake_run();
 	assert_int_equal(valid_on(GPU1, 4), 3);
+	/* Who waits for it waits until that is known. */
+	starpu_data_prefetch_on_node(data[2], GPU1, 0);
+	assert_int_equal(valid_on(GPU1, 4), 3);
 	starpu_data_release_on_node(data[0], GPU1);
 	starpu_data_release_on_node(data[1], GPU1);
 	/* A writer comes before it is its time. */
@@ -246,6 +249,24 @@ static void a_prefetch_with_nowhere_to_go_is_dropped(void **state)
 	fake_run();
 	assert_false(starpu_data_is_on_node(data[3], GPU2));
 	stop(4);
+}
+
+/* A hint about a datum that nobody has written yet. */
+static void a_prefetch_of_no_value_is_over_at_once(void **state)
+{
+	(void)state;
+	start();
+	starpu_vector_data_register(&data[0], -1, 0, 100, 1);
+	for (unsigned asynchronous = 0; asynchronous < 2; asynchronous++) {
+		starpu_data_prefetch_on_node(data[0], GPU1, asynchronous);
+		starpu_data_idle_prefetch_on_node(data[0], RAM, asynchronous);
+	}
+	fake_run();
+	assert_int_equal(valid_on(GPU1, 1) | valid_on(RAM, 1), 0);
+	use(data[0], GPU1, STARPU_W);
+	starpu_data_prefetch_on_node(data[0], GPU2, 0);
+	assert_int_equal(valid_on(GPU2, 1), 1);
+	stop(1);
 }
 
 /* ---- write-through ---------------------------------------------------- */
@@ -463,6 +484,7 @@ int main(void)
 		cmocka_unit_test(who_needs_it_does_not_wait_in_line),
 		cmocka_unit_test(nobody_waits_for_who_is_in_line),
 		cmocka_unit_test(a_prefetch_with_nowhere_to_go_is_dropped),
+		cmocka_unit_test(a_prefetch_of_no_value_is_over_at_once),
 		cmocka_unit_test(new_values_go_on),
 		cmocka_unit_test(where_there_is_no_room_it_does_not_go),
 		cmocka_unit_test(with_a_stop_where_links_are_missing),

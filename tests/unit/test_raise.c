@@ -207,20 +207,48 @@ static void by_another_rank(void **state)
 	close_scene();
 }
 
-/* A value that receivers pass on goes to the urgent one among the first. */
-static void of_those_who_pass_it_on(void **state)
+/* All have told that they wait for a value that receivers pass on; so many have it, and
+ * the next gets it. */
+static void open_shared(int nhave)
 {
-	(void)state;
+	double one_s = BIG_INTS * sizeof(int) / 1e9;
+
+	setenv("ORRERY_MPI_COOP_BYTES", "0", 1);
 	open_scene(MOST_RANKS, BIG_INTS);
+	unsetenv("ORRERY_MPI_COOP_BYTES");
 	world_mpi(0)->engine.large.max_puts = 1;
 	for (int reader = 1; reader < MOST_RANKS; reader++)
 		for (int at = 0; at < MOST_RANKS; at++)
 			insert_at(at, &cl_first, 0, reader, 0);
 	while (world_mpi(0)->engine.large.nputs == 0)
 		assert_true(fake_step());
+	fake_run_until(fake_now_s() + (nhave + 0.5) * one_s);
+	assert_true(scene.read_s[nhave + 1] == 0);
+}
+
+/* The owner sends it to the urgent one next. */
+static void of_those_who_wait_for_a_shared_one(void **state)
+{
+	(void)state;
+	open_shared(0);
 	insert_at(0, &cl_again, 0, MOST_RANKS - 1, 1);
 	fake_run();
 	assert_true(scene.read_s[1] < scene.read_s[4]);
+	assert_true(scene.read_s[4] < scene.read_s[2]);
+	assert_true(scene.read_s[4] < scene.read_s[3]);
+	close_scene();
+}
+
+/* The owner has more urgent ones; who has it passes it on to the urgent rank. */
+static void of_those_who_pass_it_on(void **state)
+{
+	(void)state;
+	open_shared(1);
+	for (int at = 0; at < MOST_RANKS; at++)
+		insert_at(at, &cl_again, 1, 1, 5);
+	insert_at(0, &cl_again, 0, MOST_RANKS - 1, 1);
+	fake_run();
+	assert_true(scene.read_s[2] < scene.read_s[4]);
 	assert_true(scene.read_s[4] < scene.read_s[3]);
 	close_scene();
 }
@@ -317,6 +345,7 @@ int main(void)
 		cmocka_unit_test(before_anything_moves),
 		cmocka_unit_test(priorities_may_be_off),
 		cmocka_unit_test(by_another_rank),
+		cmocka_unit_test(of_those_who_wait_for_a_shared_one),
 		cmocka_unit_test(of_those_who_pass_it_on),
 		cmocka_unit_test(small_ones_leave_by_priority),
 		cmocka_unit_test(small_ones_are_hurried),

@@ -312,6 +312,21 @@ static void a_wait_uses_up_one_run(void **state)
 	starpu_task_clean(&pair[0]);
 }
 
+/* What the application submits is another run, also when nobody waited for the first. */
+static void a_wait_is_for_the_task_submitted_last(void **state)
+{
+	struct starpu_task task;
+
+	(void)state;
+	init_task(&task, 5);
+	submit(&task);
+	ONE_EXPECT(5);
+	assert_int_equal(starpu_task_submit(&task), 0);
+	assert_int_equal(starpu_tag_wait(5), 0);
+	ONE_EXPECT(5);
+	starpu_task_clean(&task);
+}
+
 /* ---- removal --------------------------------------------------------- */
 
 static void who_waits_for_a_removed_tag_goes_on(void **state)
@@ -619,6 +634,7 @@ int main(void)
 		TEST(dependencies_hold_in_each_run),
 		TEST(regenerated_tasks_overtake_nobody),
 		TEST(a_wait_uses_up_one_run),
+		TEST(a_wait_is_for_the_task_submitted_last),
 		TEST(who_waits_for_a_removed_tag_goes_on),
 		TEST(a_removed_tag_holds_its_tasks_no_longer),
 		TEST(a_task_goes_before_its_tag),

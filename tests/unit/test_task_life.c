@@ -205,6 +205,7 @@ static void a_synchronous_task_has_ended(void **state)
 	(void)state;
 	init_task(&task, 1);
 	task.synchronous = created->synchronous = 1;
+	task.detach = 1;
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(starpu_task_submit(&task), 0);
 		ONE_EXPECT(1);
@@ -212,6 +213,9 @@ static void a_synchronous_task_has_ended(void **state)
 	assert_int_equal(task.synchronous, 1);
 	assert_int_equal(starpu_task_submit(created), 0);
 	ONE_EXPECT(2);
+	/* What the application said of it is still so. */
+	assert_int_equal(task.detach, 1);
+	assert_int_equal(task.destroy, 0);
 	starpu_task_clean(&task);
 }
 
@@ -454,6 +458,79 @@ static void a_long_chain_of_what_needs_no_kernel(void **state)
 	starpu_data_unregister(datum);
 }
 
+static starpu_data_handle_t held;
+
+/* Callbacks in callbacks, of which the innermost lets the readers go. */
+static void go_deeper(void *levels)
+{
+	struct starpu_task *task;
+
+	if (!levels) {
+		starpu_data_release(held);
+		return;
+	}
+	task = starpu_task_create();
+	task->callback_func = go_deeper;
+	task->callback_arg = (void *)((uintptr_t)levels - 1);
+	assert_int_equal(starpu_task_submit(task), 0);
+}
+
+/* Where no more callbacks nest, what needs a worker does not wait, and runs once. */
+static void what_nests_too_deep_is_put_off_alone(void **state)
+{
+	enum { FEWEST = 60, MOST = 70 };
+	static struct starpu_codelet nothing = {
+		.where = STARPU_NOWHERE, .nbuffers = 1, .modes = {STARPU_R}};
+	static struct starpu_codelet reader = {
+		.cpu_funcs = {one_kernel}, .nbuffers = 1, .modes = {STARPU_R}};
+	int value = 3;
+
+	(void)state;
+	starpu_variable_data_register(&held, STARPU_MAIN_RAM, (uintptr_t)&value,
+				      sizeof(value));
+	for (uintptr_t levels = FEWEST; levels <= MOST; levels++) {
+		assert_int_equal(starpu_data_acquire(held, STARPU_RW), 0);
+		assert_int_equal(starpu_task_insert(&nothing, STARPU_R, held, 0), 0);
+		starpu_task_insert(&reader, STARPU_R, held, STARPU_CL_ARGS_NFREE,
+				   (void *)(intptr_t)1, sizeof(void *), 0);
+		go_deeper((void *)levels);
+		fake_run();
+		ONE_EXPECT(1);
+		assert_int_equal(node_nsubmitted(one.node), 0);
+	}
+	starpu_data_unregister(held);
+}
+
+static void hold_no_more(void *datum)
+{
+	starpu_data_release(datum);
+}
+
+/* Neither is a task that waits for a datum, nor who has asked for it. */
+static void who_waits_for_a_datum_is_not_ready(void **state)
+{
+	static struct starpu_codelet reader = {
+		.cpu_funcs = {one_kernel}, .nbuffers = 1, .modes = {STARPU_R}};
+	int value = 3;
+
+	(void)state;
+	starpu_variable_data_register(&held, STARPU_MAIN_RAM, (uintptr_t)&value,
+				      sizeof(value));
+	assert_int_equal(starpu_data_acquire(held, STARPU_RW), 0);
+	assert_int_equal(starpu_task_nready(), 0);
+	assert_int_equal(starpu_data_acquire_cb(held, STARPU_R, hold_no_more, held), 0);
+	assert_int_equal(starpu_task_nready(), 0);
+	starpu_task_insert(&reader, STARPU_R, held, STARPU_CL_ARGS_NFREE,
+			   (void *)(intptr_t)1, sizeof(void *), 0);
+	assert_int_equal(starpu_task_nready(), 0);
+	starpu_data_release(held);
+	assert_int_equal(starpu_task_nready(), 1);
+	fake_run();
+	ONE_EXPECT(1);
+	assert_int_equal(starpu_task_nready(), 0);
+	starpu_data_unregister(held);
+}
+
 /* Others submit between the two numbers of which it is the difference. */
 static void no_fewer_than_none_are_ready(void **state)
 {
@@ -469,6 +546,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_task_goes_through_its_states),
 		TEST(a_long_chain_of_what_needs_no_kernel),
+		TEST(what_nests_too_deep_is_put_off_alone),
 		TEST(a_task_regenerates_until_it_is_told),
 		TEST(a_detached_task_that_regenerates_is_destroyed_once),
 		TEST(a_callback_submits_its_task),
@@ -481,6 +559,7 @@ int main(void)
 		TEST(a_task_goes_with_its_links),
 		TEST(numbers_of_tasks_go_on),
 		TEST(epochs_of_values_wrap),
+		TEST(who_waits_for_a_datum_is_not_ready),
 		TEST(no_fewer_than_none_are_ready),
 		cmocka_unit_test(threads_begin_and_end_the_library),
 	};
