@@ -123,6 +123,11 @@ TASKS = [
            r"was deleted, or never created", r"before starpu_sched_ctx_delete\(\)")
       for name, ctx in (("task_of_deleted_context", 1), ("thread_of_deleted_context", 1),
                         ("task_of_no_context", 100))),
+    *(task(name, r"starpu_perf_knob_%s_float_value: starpu\.%s has type int32; use the function for that type" % what)
+      for name, what in (("number_as_float", ("get_global", r"global\.g_calibrate_knob")),
+                         ("number_set_to_float", ("set_global", r"global\.g_calibrate_knob")),
+                         ("switch_as_float", ("get_per_worker", r"worker\.w_enable_worker_knob")),
+                         ("switch_set_to_float", ("set_per_worker", r"worker\.w_enable_worker_knob")))),
     task("disabled_counter", r"starpu_perf_counter_sample_get_int64_value: "
          r"starpu.task.g_total_submitted is not in the listener's set; enable it before"),
     Case("no_such_bus", on(ANY, r"starpu_bus_get_direct: there is no bus 0, nor any other: a "
