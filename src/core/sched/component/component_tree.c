@@ -163,6 +163,13 @@ static void refuse(struct tree *tree, struct starpu_task *task)
 		tree->base.root->name, tree->sched->id, what);
 }
 
+/* Only the application's components may not return. */
+static void begin(struct outside *outside, const struct tree *tree)
+{
+	if (tree->nown > 0)
+		outside_enter(outside, tree->node, "a method of a scheduling component");
+}
+
 void tree_push(struct tree *tree, struct starpu_task *task)
 {
 	component_t *root = tree->base.root;
@@ -174,7 +181,7 @@ void tree_push(struct tree *tree, struct starpu_task *task)
 			"init_sched()",
 			tree->sched->id);
 	tree_enter(tree);
-	outside_enter(&outside, tree->node, "a method of a scheduling component");
+	begin(&outside, tree);
 	if (!component_can_run(root, task))
 		sched_put_aside(tree->sched, task->starpu_private);
 	else if (component_push(root, task) != 0)
@@ -191,7 +198,7 @@ struct starpu_task *tree_pop(struct tree *tree, struct worker *worker)
 	OUTSIDE(outside);
 
 	tree_enter(tree);
-	outside_enter(&outside, tree->node, "a method of a scheduling component");
+	begin(&outside, tree);
 	task = component_team_pull(tree, worker) ? NULL : component_pull(leaf, leaf);
 	outside_end(&outside);
 	tree_leave(tree);
@@ -208,7 +215,7 @@ void tree_schedule(struct tree *tree)
 	OUTSIDE(outside);
 
 	tree_enter(tree);
-	outside_enter(&outside, tree->node, "a method of a scheduling component");
+	begin(&outside, tree);
 	if (tree->base.root)
 		tree->base.root->do_schedule(tree->base.root);
 	outside_end(&outside);
