@@ -13,7 +13,10 @@ from orrery_tool.mapping import has_rules, map_of_run
 from orrery_tool.platform import hostfile_lines
 from orrery_tool.private import PrivateDirectory
 from orrery_tool.speech import MpirunSpeech, speech_of
-from orrery_tool.words import Refusal, read_number, write_text
+from orrery_tool.words import Refusal, free_bytes, read_number, write_text
+
+# What mpirun 4.1.4 writes to its directory is 8 MiB, for 2 ranks as for 16.
+SESSION_BYTES = 12 << 20
 
 
 def physical_cores():
@@ -83,6 +86,16 @@ def start(place, args, app, command, directory):
         return launch(command, args, env, speech)
 
 
+def check_room(env):
+    """Without room for its files mpirun waits for ever, in silence, for ranks that have crashed."""
+    base = env.get("OMPI_MCA_orte_tmpdir_base", tempfile.gettempdir())
+    free = free_bytes(base)
+    if free < SESSION_BYTES:
+        raise Refusal("%s has %d KiB left for files, and mpirun needs %d MiB for its own: it would wait for "
+                      "ever; remove some, or set TMPDIR to a directory on another disk"
+                      % (base, free >> 10, SESSION_BYTES >> 20))
+
+
 def run_real(place, args, app):
     if app.elf and app.is_simulated():
         raise Refusal("%s was built for the simulation; start it with "
@@ -99,6 +112,7 @@ def run_real(place, args, app):
     processes = read_number("/proc/sys/kernel/pid_max", 1 << 22)
     if args.n > processes and not args.hostfile:
         raise Refusal("-n is %d and this machine runs at most %d processes" % (args.n, processes))
+    check_room(os.environ)
     with PrivateDirectory(tempfile.gettempdir()) as directory:
         command = [mpirun, "-n", str(args.n)] + placement(place, args, directory)
         return start(place, args, app, command, directory)

@@ -19,6 +19,7 @@
 #include "core/model/bus.h"
 #include "core/data/data.h"
 #include "core/lasting.h"
+#include "core/outside.h"
 #include "core/worker.h"
 
 enum { CONF_MAGIC = 42 };
@@ -45,13 +46,14 @@ struct node *api_blocking_node(const char *func)
 	struct node *node = api_node(func);
 	struct worker *worker = plat_current_worker(node->plat);
 
-	if (worker)
-		orr_die(node->rank,
-			"%s: called from a task or its callback, where it would block "
-			"worker %d for ever; call it from the application's threads, or "
-			"use the form with a callback",
-			func, worker->id);
-	return node;
+	if (!worker)
+		return node;
+	outside_look(plat_caller(node->plat));
+	orr_die(node->rank,
+		"%s: called from a task or its callback, where it would block "
+		"worker %d for ever; call it from the application's threads, or "
+		"use the form with a callback",
+		func, worker->id);
 }
 
 int api_rank(void)

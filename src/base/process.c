@@ -46,3 +46,19 @@ unsigned long long process_peak_bytes(void)
 	getrusage(RUSAGE_SELF, &usage);
 	return (unsigned long long)usage.ru_maxrss * 1024;
 }
+
+int process_is_first_stack(const void *at)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long low, high;
+	char line[512];
+	int is = 0;
+
+	while (maps && !is && fgets(line, sizeof(line), maps))
+		is = strstr(line, "[stack]") &&
+		     sscanf(line, "%lx-%lx", &low, &high) == 2 &&
+		     low <= (unsigned long)at && (unsigned long)at < high;
+	if (maps)
+		fclose(maps);
+	return is;
+}

@@ -3,11 +3,13 @@
 #ifndef ORR_BASE_PROCESS_H
 #define ORR_BASE_PROCESS_H
 
-/* process.h - what the process has used of the host, simulated or not. */
+/* process.h - what the process has used of the host, simulated or not, and its stack. */
 
 /* Seconds since the process started. */
 double process_wall_s(void);
 /* Largest resident set so far. */
 unsigned long long process_peak_bytes(void);
+/* Is it on the stack that the process started with?  The system is asked. */
+int process_is_first_stack(const void *at);
 
 #endif

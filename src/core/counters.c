@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/outside.h"
 #include "core/worker.h"
 
 /* Where a counted task is, as a value of counters->stages. */
@@ -201,20 +202,23 @@ void counters_drop(struct counters_listener *listener)
 }
 
 /* Call the listener, with the counters unlocked meanwhile. */
-static void call(struct counters *counters, struct tally *tally)
+static void call(struct counters *counters, struct tally *tally, const struct node *node)
 {
 	struct counters_listener *listener = tally->listener;
 	struct tally values = *tally;
+	OUTSIDE(outside);
 
 	orr_add(&listener->nusers, 1);
 	orr_unlock(&counters->lock);
+	outside_enter(&outside, node, "the callback of a listener of counters");
 	listener->heard(listener, &values);
+	outside_end(&outside);
 	counters_drop(listener);
 	orr_lock(&counters->lock);
 }
 
 /* The counters are locked, but for the time of calls. */
-static void tell(struct counters *counters, struct tally *tally, struct plat *plat)
+static void tell(struct counters *counters, struct tally *tally, const struct node *node)
 {
 	if (!tally || !tally->listener)
 		return;
@@ -222,10 +226,10 @@ static void tell(struct counters *counters, struct tally *tally, struct plat *pl
 		tally->is_behind = 1;
 		return;
 	}
-	tally->teller = plat_caller(plat);
+	tally->teller = plat_caller(node->plat);
 	do {
 		tally->is_behind = 0;
-		call(counters, tally);
+		call(counters, tally, node);
 	} while (tally->is_behind && tally->listener);
 	tally->teller = NULL;
 }
@@ -255,9 +259,9 @@ void counters_task(struct job *job, enum event_kind kind)
 		count(counters, codelet, job, kind);
 		/* The others change nothing that is told. */
 		if (kind != EVENT_TASK_STARTED && kind != EVENT_TASK_CALLING) {
-			tell(counters, &counters->all, node->plat);
-			tell(counters, worker, node->plat);
-			tell(counters, codelet, node->plat);
+			tell(counters, &counters->all, node);
+			tell(counters, worker, node);
+			tell(counters, codelet, node);
 		}
 	}
 	orr_unlock(&counters->lock);

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "core/lasting.h"
+#include "core/outside.h"
 
 /* Between calls of a hook that asks for more, in microseconds. */
 enum { SHORTEST_NAP_US = 20, LONGEST_NAP_US = 1000 };
@@ -92,6 +93,18 @@ static unsigned char mark_of(enum hook_kind kind, int id)
 }
 
 /* 1 when one of them wants to be called again soon. */
+static unsigned run_one(const struct hook *hook, struct worker *worker)
+{
+	OUTSIDE(outside);
+	unsigned ret;
+
+	outside_begin(&outside, worker->node, &worker->caller,
+		      "a progression or idle hook");
+	ret = hook->call(hook->arg);
+	outside_end(&outside);
+	return ret;
+}
+
 static int call_all(struct hooks *hooks, struct worker *worker, enum hook_kind kind)
 {
 	unsigned char outer = worker->caller.hook;
@@ -107,7 +120,7 @@ static int call_all(struct hooks *hooks, struct worker *worker, enum hook_kind k
 		if (!now.call)
 			continue;
 		worker->caller.hook = mark_of(kind, i);
-		wants_more |= !now.call(now.arg);
+		wants_more |= !run_one(&now, worker);
 		worker->caller.hook = outer;
 		orr_lock(&hooks->lock);
 		hook->ncalls--;

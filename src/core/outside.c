@@ -3,6 +3,7 @@
 #include "core/outside.h"
 
 #include "base/check.h"
+#include "base/process.h"
 #include "core/node.h"
 #include "core/task/task.h"
 
@@ -60,8 +61,17 @@ static void unlink_below(struct outside *outside)
 		later->jump.outer = outside->jump.outer;
 }
 
+void outside_enter(struct outside *outside, const struct node *node, const char *what)
+{
+	/* Before there is a machine nobody waits. */
+	if (node->plat)
+		outside_begin(outside, node, plat_caller(node->plat), what);
+}
+
 void outside_end(struct outside *outside)
 {
+	if (!outside->what)
+		return;
 	outside->what = NULL;
 	if (outside->caller->outside != outside) {
 		unlink_below(outside);
@@ -82,6 +92,13 @@ void outside_refuse(const struct plat_caller *caller, const char *how)
 {
 	if (caller && caller->outside)
 		refuse(caller->outside, how);
+}
+
+void outside_look(const struct plat_caller *caller)
+{
+	if (caller->outside && process_is_first_stack(__builtin_frame_address(0)) &&
+	    !process_is_first_stack(caller->outside))
+		refuse(caller->outside, "longjmp()");
 }
 
 void outside_forget(struct plat_caller *caller)

@@ -19,6 +19,7 @@
  *	outside_end(&outside);
  */
 #include "plat/plat.h"
+#include "starpu_data_interfaces.h"
 
 /* The C library's struct _pthread_cleanup_buffer. */
 struct outside_jump {
@@ -45,12 +46,26 @@ struct outside {
 /* caller: what plat_caller() gives. */
 void outside_begin(struct outside *outside, const struct node *node,
 		   struct plat_caller *caller, const char *what);
+/* The caller is the calling thread. */
+void outside_enter(struct outside *outside, const struct node *node, const char *what);
+/* A function of an interface: of the application's own only, ours return. */
+static inline void outside_enter_ops(struct outside *outside, const struct node *node,
+				     const struct starpu_data_interface_ops *ops,
+				     const char *what)
+{
+	if ((int)ops->interfaceid >= STARPU_MAX_INTERFACE_ID)
+		outside_enter(outside, node, what);
+}
+/* Does nothing where nothing has begun. */
 void outside_end(struct outside *outside);
 void outside_check(struct outside *outside);
 
 /* The innermost call of the caller's is being left by what how names: say it, and end the
  * program.  Returns when the caller is in none. */
 void outside_refuse(const struct plat_caller *caller, const char *how);
+/* The caller blocks, where it must not: has it jumped there?  The C library does not tell
+ * of jumps to the stack of another thread. */
+void outside_look(const struct plat_caller *caller);
 /* The thread ends, as the process does: nothing of that concerns it any more. */
 void outside_forget(struct plat_caller *caller);
 /* What the C library keeps of such calls is kept for the thread of the system: who shares

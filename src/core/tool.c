@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "core/lasting.h"
+#include "core/outside.h"
 #include "core/worker.h"
 
 void tool_register(struct tool *tool, enum starpu_prof_tool_event event, void *cb)
@@ -28,12 +29,18 @@ static void call(struct tool *tool, struct starpu_prof_tool_info *info)
 		&tool->calls[info->event_type]);
 	union starpu_prof_tool_event_info event = {.event_type = info->event_type};
 	struct starpu_prof_tool_api_info api = {0};
+	const struct node *node = plat_self();
+	OUTSIDE(outside);
 
 	info->starpu_version[0] = STARPU_MAJOR_VERSION;
 	info->starpu_version[1] = STARPU_MINOR_VERSION;
 	info->starpu_version[2] = STARPU_RELEASE_VERSION;
-	if (cb)
-		cb(info, &event, &api);
+	if (!cb)
+		return;
+	if (node)
+		outside_enter(&outside, node, "a function of a profiling tool");
+	cb(info, &event, &api);
+	outside_end(&outside);
 }
 
 void tool_tell(struct tool *tool, enum starpu_prof_tool_event event,

@@ -13,6 +13,7 @@
 #include "core/energy.h"
 #include "core/hooks.h"
 #include "core/lasting.h"
+#include "core/outside.h"
 #include "core/sched/observer.h"
 #include "core/sched/sched.h"
 #include "core/sched/teams.h"
@@ -46,6 +47,17 @@ static int is_allowed(const struct worker *worker, const struct starpu_task *tas
 	return worker_is_listed(worker, task);
 }
 
+static int can_execute(const struct worker *worker, struct starpu_task *task, unsigned i)
+{
+	OUTSIDE(outside);
+	int can;
+
+	outside_enter(&outside, worker->node, "can_execute of a codelet");
+	can = task->cl->can_execute((unsigned)worker->id, task, i);
+	outside_end(&outside);
+	return can;
+}
+
 unsigned worker_next_implementation(const struct worker *worker, struct starpu_task *task,
 				    unsigned i)
 {
@@ -53,7 +65,7 @@ unsigned worker_next_implementation(const struct worker *worker, struct starpu_t
 
 	for (; i < STARPU_MAXIMPLEMENTATIONS; i++)
 		if (has_implementation(worker, cl, i) &&
-		    (!cl->can_execute || cl->can_execute((unsigned)worker->id, task, i)))
+		    (!cl->can_execute || can_execute(worker, task, i)))
 			break;
 	return i;
 }
@@ -301,6 +313,7 @@ void worker_tell_rest(struct worker *worker, int is_asleep)
 {
 	struct rest_calls *calls = &worker->node->rest_calls;
 	void (*call)(unsigned worker);
+	OUTSIDE(outside);
 
 	if (worker->told_rest == is_asleep)
 		return;
@@ -308,8 +321,12 @@ void worker_tell_rest(struct worker *worker, int is_asleep)
 	orr_lock(&calls->lock);
 	call = is_asleep ? calls->going_to_sleep : calls->waking_up;
 	orr_unlock(&calls->lock);
-	if (call)
-		call((unsigned)worker->id);
+	if (!call)
+		return;
+	outside_begin(&outside, worker->node, &worker->caller,
+		      "the function told that a worker sleeps or wakes up");
+	call((unsigned)worker->id);
+	outside_end(&outside);
 }
 
 /* ---- one step -------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "core/data/buffers.h"
+#include "core/outside.h"
 #include "mpi/mpi.h"
 
 void datatypes_init(struct datatypes *datatypes)
@@ -140,16 +141,19 @@ static struct place *ask(struct mpi *mpi, starpu_data_handle_t handle, unsigned 
 	struct datatype datatype;
 	struct place *place = NULL;
 	struct net_type type;
+	OUTSIDE(outside);
 
 	if (!mpi->net->place_of ||
 	    !find(&mpi->lasting->datatypes, (int)handle->ops->interfaceid, &datatype))
 		return NULL;
 	if (mpi->mpi_is_serial)
 		engine_hold_mpi(mpi);
+	outside_enter(&outside, mpi->node, "a function that gives or frees a datatype");
 	if (datatype.ask(&datatype, handle, memory, &type) == 0) {
 		place = mpi->net->place_of(&type);
 		datatype.give_back(&datatype, &type);
 	}
+	outside_end(&outside);
 	if (place)
 		check_span(mpi, handle, memory, place);
 	if (mpi->mpi_is_serial)

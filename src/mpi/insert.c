@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/outside.h"
 #include "core/task/args.h"
 #include "core/task/codelet.h"
 #include "core/task/task.h"
@@ -531,10 +532,14 @@ static int is_foreign(const struct insert *insert)
 
 int insert_submit(struct mpi *mpi, struct starpu_task *task)
 {
+	OUTSIDE(outside);
 	int ret;
 
-	if (mpi->insertion.hook)
+	if (mpi->insertion.hook) {
+		outside_enter(&outside, mpi->node, "the hook before submission");
 		mpi->insertion.hook(task);
+		outside_end(&outside);
+	}
 	if (mpi->balances)
 		lb_submit(mpi, task);
 	if (mpi->insertion.hook || mpi->balances)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/outside.h"
 #include "core/task/task.h"
 #include "core/wait.h"
 #include "mpi/assembly.h"
@@ -187,9 +188,12 @@ static int *ask_neighbours(struct mpi *mpi, int *n)
 {
 	const char *func = "get_neighbors() of starpu_mpi_lb_init()";
 	int *ids = NULL;
+	OUTSIDE(outside);
 
 	*n = 0;
+	outside_enter(&outside, mpi->node, func);
 	mpi->lb->calls.neighbours(&ids, n);
+	outside_end(&outside);
 	if (*n < 0 || (*n > 0 && !ids))
 		orr_die(mpi->rank,
 			"%s: %d neighbours at %p: expected at least 0, in an array from "

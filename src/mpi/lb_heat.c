@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/outside.h"
 #include "mpi/mpi.h"
 
 double lb_heat_flow_s(const struct lb_state *from, const struct lb_state *to,
@@ -24,9 +25,11 @@ struct unit {
 	int n;
 };
 
+static const char unit_func[] = "get_data_unit_to_migrate() of starpu_mpi_lb_init()";
+
 static void check_unit(const struct mpi *mpi, const struct unit *unit, int to)
 {
-	const char *func = "get_data_unit_to_migrate() of starpu_mpi_lb_init()";
+	const char *func = unit_func;
 	char text[128];
 
 	if (unit->n < 0 || (unit->n > 0 && !unit->handles))
@@ -93,8 +96,11 @@ static void give(struct mpi *mpi, const struct lb_round *round, int to, double w
 	while (given_s < wanted_s) {
 		struct unit unit = {0};
 		double unit_s;
+		OUTSIDE(outside);
 
+		outside_enter(&outside, mpi->node, unit_func);
 		round->calls->unit(&unit.handles, &unit.n, to);
+		outside_end(&outside);
 		check_unit(mpi, &unit, to);
 		unit_s = cost_s(&unit, round->costs);
 		if (unit.n == 0 || given_s + unit_s / 2 > wanted_s) {

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/check.h"
+#include "core/outside.h"
 #include "mpi/mpi.h"
 
 void policies_begin(struct policies *policies)
@@ -94,6 +95,7 @@ int policy_select(struct mpi *mpi, int policy, int comm, struct starpu_data_desc
 		  int ndata)
 {
 	const struct mpi_comm *members = comm_at(&mpi->comms, comm);
+	OUTSIDE(outside);
 	int choice;
 
 	if (policy == POLICY_CURRENT)
@@ -105,8 +107,10 @@ int policy_select(struct mpi *mpi, int policy, int comm, struct starpu_data_desc
 			policy);
 	if (policy == POLICY_MOST_R_DATA)
 		return policy_most_data(data, ndata);
+	outside_enter(&outside, mpi->node, "a node selection policy");
 	choice = mpi->lasting->policies.funcs[policy](members->rank, members->size, data,
 						      ndata);
+	outside_end(&outside);
 	if (choice < 0 || choice >= members->size)
 		orr_die(mpi->rank,
 			"node selection policy %d chose rank %d: expected 0 to %d",

@@ -44,8 +44,13 @@ struct ear {
 
 static double value_of(struct starpu_perf_counter_sample *sample, int id)
 {
-	if (starpu_perf_counter_get_type_id(id) == starpu_perf_counter_type_double)
-		return starpu_perf_counter_sample_get_double_value(sample, id);
+	if (starpu_perf_counter_get_type_id(id) == starpu_perf_counter_type_double) {
+		double value = starpu_perf_counter_sample_get_double_value(sample, id);
+
+		CLAIM(starpu_perf_counter_sample_get_float_value(sample, id) ==
+		      (float)value);
+		return value;
+	}
 	return (double)starpu_perf_counter_sample_get_int64_value(sample, id);
 }
 

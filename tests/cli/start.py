@@ -214,12 +214,35 @@ def simulated(suite):
     damaged_platforms(suite)
 
 
+LITTLE = """mount -t tmpfs -o size=4m none "$0" || exit 77
+TMPDIR="$0" exec "$@"
+"""
+
+
+def no_room(suite):
+    """mpirun has no room for its files, and would wait."""
+    directory = os.path.join(suite.directory, "little")
+    os.mkdir(directory)
+    try:
+        out = subprocess.run(["unshare", "-rm", "sh", "-c", LITTLE, directory, sys.executable, ORRERY, "run",
+                              "-n", "2", "./echo b"], cwd=suite.directory, text=True, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, timeout=60, check=False)
+    except FileNotFoundError:
+        out = None
+    if not out or out.returncode == 77 or "unshare:" in out.stdout:
+        print("no file system of our own can be made here: a full disk is not tried")
+        return
+    suite.verdict("a_full_disk_is_told_before_mpirun_waits",
+                  out.returncode != 0 and "little has" in out.stdout and "set TMPDIR" in out.stdout, out.stdout)
+
+
 def real(suite):
     suite.succeeds("cc_builds_a_real_program", "cc", ECHO, "-o", "echo b", says="", times=1)
     flavour = Flavour(suite, "real", "./echo b", ["-n", "2"])
     both_flavours(flavour)
     sessions(flavour)
     killed(flavour)
+    no_room(suite)
     for text in ("0", "-1", "two", "1000000000", "9" * 30):
         suite.refuses("ranks_%s" % text[:10], "run", "-n", text, "./echo b", says=["-n is"])
 

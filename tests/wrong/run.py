@@ -123,6 +123,11 @@ TASKS = [
            r"was deleted, or never created", r"before starpu_sched_ctx_delete\(\)")
       for name, ctx in (("task_of_deleted_context", 1), ("thread_of_deleted_context", 1),
                         ("task_of_no_context", 100))),
+    *(task(name, r"starpu_perf_knob_%s_float_value: starpu\.%s has type int32; use the function for that type" % what)
+      for name, what in (("number_as_float", ("get_global", r"global\.g_calibrate_knob")),
+                         ("number_set_to_float", ("set_global", r"global\.g_calibrate_knob")),
+                         ("switch_as_float", ("get_per_worker", r"worker\.w_enable_worker_knob")),
+                         ("switch_set_to_float", ("set_per_worker", r"worker\.w_enable_worker_knob")))),
     task("disabled_counter", r"starpu_perf_counter_sample_get_int64_value: "
          r"starpu.task.g_total_submitted is not in the listener's set; enable it before"),
     Case("no_such_bus", on(ANY, r"starpu_bus_get_direct: there is no bus 0, nor any other: a "
@@ -901,11 +906,17 @@ def left(name, what, by=r"longjmp\(\)", where=bad.BOTH):
 LEFT = [
     left("callback_of_acquire", "a callback"), left("callback_of_request", "a callback"),
     left("callback_of_empty_task", 'a callback of task "nowhere"'),
-    # On a real machine these jump to the stack of another thread.
+    # On a real machine these jump to the stack of another thread, which may be the first to notice.
     left("callback_of_task", 'a callback of task "nothing"', where=SIM),
     left("kernel", 'the kernel of task "jumps"', where=SIM),
+    left("kernel_beside_main", 'the kernel of task "jumps"', where=REAL),
     left("filter", "a filter function"), left("policy", "push_task of a scheduling policy"),
     left("packing", "pack_data of an interface"),
+    left("can_execute", "can_execute of a codelet"), left("number_of_parts", "get_nchildren of a filter"),
+    left("cost_function", "the cost function of a performance model"), left("size_of_task", "size_base of a performance model"),
+    left("start_of_policy", "init_sched of a scheduling policy"), left("selection", "a node selection policy"),
+    left("allocation", "allocate_data_on_node of an interface"),
+    left("idle_hook", "a progression or idle hook", by=r"an exception of C\+\+"),
     left("throwing_callback", "a callback", by=r"an exception of C\+\+"),
     left("callback_ends_its_thread", "a callback", by=r"pthread_exit\(\)", where=REAL),
 ]

@@ -7,6 +7,7 @@
  * usage: tasks CASE
  */
 #include <starpu_perf_monitoring.h>
+#include <starpu_perf_steering.h>
 #include <starpu_scheduler.h>
 
 #include "wrong.h"
@@ -487,6 +488,41 @@ static void disabled_counter(void)
 	starpu_task_insert(&nothing, 0);
 }
 
+static int knob_named(enum starpu_perf_knob_scope scope, const char *name)
+{
+	return starpu_perf_knob_name_to_id(scope, name);
+}
+
+static void number_as_float(void)
+{
+	starpu_perf_knob_get_global_float_value(knob_named(
+		starpu_perf_knob_scope_global, "starpu.global.g_calibrate_knob"));
+}
+
+static void number_set_to_float(void)
+{
+	starpu_perf_knob_set_global_float_value(
+		knob_named(starpu_perf_knob_scope_global,
+			   "starpu.global.g_calibrate_knob"),
+		1.5f);
+}
+
+static void switch_as_float(void)
+{
+	starpu_perf_knob_get_per_worker_float_value(
+		knob_named(starpu_perf_knob_scope_per_worker,
+			   "starpu.worker.w_enable_worker_knob"),
+		0);
+}
+
+static void switch_set_to_float(void)
+{
+	starpu_perf_knob_set_per_worker_float_value(
+		knob_named(starpu_perf_knob_scope_per_worker,
+			   "starpu.worker.w_enable_worker_knob"),
+		0, 1);
+}
+
 static struct starpu_task *pop_or_sleep(unsigned ctx)
 {
 	struct starpu_task *task;
@@ -563,6 +599,10 @@ static const struct scene scenes[] = {
 	SCENE(task_of_no_context),
 	SCENE(no_such_bus),
 	SCENE(disabled_counter),
+	SCENE(number_as_float),
+	SCENE(number_set_to_float),
+	SCENE(switch_as_float),
+	SCENE(switch_set_to_float),
 	SCENE(size_of_four_gib),
 };
 

@@ -9,6 +9,7 @@
 #include "core/data/budget.h"
 #include "core/data/kept.h"
 #include "core/data/room.h"
+#include "core/outside.h"
 
 void buffers_tell(const struct copy_state *copy, enum event_kind kind)
 {
@@ -32,11 +33,34 @@ static struct plat_caller *begin_counted(const struct copy_state *copy)
 	return caller;
 }
 
+static starpu_ssize_t call_allocate(const struct copy_state *copy)
+{
+	const starpu_data_handle_t datum = copy->datum;
+	OUTSIDE(outside);
+	starpu_ssize_t bytes;
+
+	outside_enter_ops(&outside, datum->node, datum->ops,
+			  "allocate_data_on_node of an interface");
+	bytes = datum->ops->allocate_data_on_node(copy->interface, copy->memory);
+	outside_end(&outside);
+	return bytes;
+}
+
+static void call_free(const struct copy_state *copy)
+{
+	const starpu_data_handle_t datum = copy->datum;
+	OUTSIDE(outside);
+
+	outside_enter_ops(&outside, datum->node, datum->ops,
+			  "free_data_on_node of an interface");
+	datum->ops->free_data_on_node(copy->interface, copy->memory);
+	outside_end(&outside);
+}
+
 static starpu_ssize_t try_allocate(struct copy_state *copy)
 {
 	struct plat_caller *caller = begin_counted(copy);
-	starpu_ssize_t bytes =
-		copy->datum->ops->allocate_data_on_node(copy->interface, copy->memory);
+	starpu_ssize_t bytes = call_allocate(copy);
 
 	caller->has_room = 0;
 	return bytes;
@@ -86,7 +110,7 @@ void buffers_free(struct copy_state *copy)
 	if (!kept_put(copy)) {
 		struct plat_caller *caller = begin_counted(copy);
 
-		copy->datum->ops->free_data_on_node(copy->interface, copy->memory);
+		call_free(copy);
 		caller->has_room = 0;
 	}
 	copy->allocated = 0;
@@ -105,7 +129,7 @@ void *buffers_lend(struct copy_state *copy)
 	loan = orr_alloc(ops->interface_size);
 	memcpy(loan, copy->interface, ops->interface_size);
 	caller->has_room = 1;
-	bytes = ops->allocate_data_on_node(copy->interface, copy->memory);
+	bytes = call_allocate(copy);
 	caller->has_room = 0;
 	if (bytes >= 0)
 		return loan;
@@ -122,7 +146,7 @@ void buffers_end_loan(struct copy_state *copy, void *loan)
 	if (!loan)
 		return;
 	caller->has_room = 1;
-	ops->free_data_on_node(copy->interface, copy->memory);
+	call_free(copy);
 	caller->has_room = 0;
 	memcpy(copy->interface, loan, ops->interface_size);
 	free(loan);

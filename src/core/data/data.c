@@ -17,6 +17,7 @@
 #include "core/interface/interface.h"
 #include "core/lasting.h"
 #include "core/task/turns.h"
+#include "core/outside.h"
 
 /* Sizes of interfaces served by pools, in steps; larger ones come from orr_alloc(). */
 enum { DATA_POOL_STEP = 32, DATA_POOLS = 8 };
@@ -184,13 +185,17 @@ static void register_slots(starpu_data_handle_t handle, int home, void *interfac
 {
 	struct starpu_data_interface_ops *ops = handle->ops;
 	char *slots = orr_alloc(NODE_MAX_MEMORIES * slot_bytes(ops));
+	OUTSIDE(outside);
 
+	outside_enter_ops(&outside, handle->node, ops,
+			  "init or register_data_handle of an interface");
 	if (ops->init)
 		for (unsigned i = 0; i < NODE_MAX_MEMORIES; i++)
 			ops->init(slots + i * slot_bytes(ops));
 	handle->interface = slots;
 	handle->flags |= DATUM_REGISTERING;
 	ops->register_data_handle(handle, home, interface);
+	outside_end(&outside);
 	handle->flags &= ~(unsigned)DATUM_REGISTERING;
 	handle->flags |= DATUM_IMAGE;
 	handle->interface = handle + 1;
@@ -548,10 +553,15 @@ void data_free_retired(struct node *node)
 void data_free_now(struct node *node, starpu_data_handle_t handle)
 {
 	struct data_body *body;
+	OUTSIDE(outside);
 
 	mapped_end(handle);
-	if (handle->ops->unregister_data_handle)
+	if (handle->ops->unregister_data_handle) {
+		outside_enter_ops(&outside, node, handle->ops,
+				  "unregister_data_handle of an interface");
 		handle->ops->unregister_data_handle(handle);
+		outside_end(&outside);
+	}
 	body = handle->body; /* Perhaps made by that. */
 	orr_lock(&node->pool_lock);
 	if (body) {
@@ -566,16 +576,44 @@ void data_free_now(struct node *node, starpu_data_handle_t handle)
 	free_large(handle);
 }
 
+/* A number that a function of its interface tells of it. */
+static size_t ask_size(starpu_data_handle_t handle, size_t (*func)(starpu_data_handle_t))
+{
+	OUTSIDE(outside);
+	size_t bytes;
+
+	outside_enter_ops(&outside, handle->node, handle->ops,
+			  "get_size of an interface");
+	bytes = func(handle);
+	outside_end(&outside);
+	return bytes;
+}
+
+uint32_t data_footprint(starpu_data_handle_t handle)
+{
+	const struct starpu_data_interface_ops *ops = handle->ops;
+	OUTSIDE(outside);
+	uint32_t footprint;
+
+	if (!ops->footprint)
+		return 0;
+	outside_enter_ops(&outside, handle->node, ops, "footprint of an interface");
+	footprint = ops->footprint(handle);
+	outside_end(&outside);
+	return footprint;
+}
+
 size_t data_bytes(starpu_data_handle_t handle)
 {
-	return handle->ops->get_size(handle);
+	return ask_size(handle, handle->ops->get_size);
 }
 
 size_t data_alloc_bytes(starpu_data_handle_t handle)
 {
 	const struct starpu_data_interface_ops *ops = handle->ops;
 
-	return ops->get_alloc_size ? ops->get_alloc_size(handle) : ops->get_size(handle);
+	return ask_size(handle,
+			ops->get_alloc_size ? ops->get_alloc_size : ops->get_size);
 }
 
 long data_agreed_bytes(starpu_data_handle_t handle)
@@ -583,7 +621,7 @@ long data_agreed_bytes(starpu_data_handle_t handle)
 	const struct starpu_data_interface_ops *ops = handle->ops;
 
 	if (ops->get_max_size)
-		return (long)ops->get_max_size(handle);
+		return (long)ask_size(handle, ops->get_max_size);
 	if ((int)ops->interfaceid >= STARPU_MAX_INTERFACE_ID)
 		return -1;
 	return (long)data_alloc_bytes(handle);
@@ -620,15 +658,19 @@ const char *data_describe(starpu_data_handle_t handle, char *text, size_t bytes)
 {
 	const struct data_extra *extra;
 	char shape[64] = "?";
+	OUTSIDE(outside);
 
 	if (!handle || !handle->node) {
 		snprintf(text, bytes, "data %p (not registered)", (void *)handle);
 		return text;
 	}
+	outside_enter_ops(&outside, handle->node, handle->ops,
+			  "describe of an interface");
 	if (handle->ops->describe)
 		handle->ops->describe(handle->interface, shape, sizeof(shape));
 	else if (handle->ops->name)
 		snprintf(shape, sizeof(shape), "%s", handle->ops->name);
+	outside_end(&outside);
 	extra = data_find_extra(handle);
 	if (extra && extra->name)
 		snprintf(text, bytes, "data \"%s\" (%s)", extra->name, shape);

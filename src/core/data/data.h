@@ -313,6 +313,8 @@ static inline struct copy_state *data_home_copy(starpu_data_handle_t handle)
 }
 struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory);
 size_t data_bytes(starpu_data_handle_t handle);
+/* Of its interface; 0: that tells none. */
+uint32_t data_footprint(starpu_data_handle_t handle);
 /* What a copy of the value moves: some interfaces say more than there is memory. */
 size_t data_moved_bytes(starpu_data_handle_t handle);
 /* Bytes of its memory. */

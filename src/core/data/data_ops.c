@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/outside.h"
 #include "core/task/callback.h"
 #include "core/data/ahead.h"
 #include "core/data/coherency.h"
@@ -51,9 +52,12 @@ static void held_acquired(struct acquire *acquire)
 static void held_granted(struct acquire *acquire)
 {
 	struct held *held = ORR_CONTAINER(acquire, struct held, acquire);
+	OUTSIDE(outside);
 
+	outside_enter(&outside, held->handle->node, "a callback");
 	held->granted(held->arg, &acquire->memory,
 		      (enum starpu_data_access_mode)(acquire->access.mode & STARPU_RW));
+	outside_end(&outside);
 }
 
 static struct held *held_new(starpu_data_handle_t handle, int memory)

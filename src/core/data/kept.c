@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/outside.h"
 
 enum { KEPT_BUCKETS = 64 };
 
@@ -88,14 +89,16 @@ static int keeps(const struct memory *memory)
 static struct shape shape_of(const struct copy_state *copy)
 {
 	starpu_data_handle_t datum = copy->datum;
-	struct starpu_data_interface_ops *ops = datum->ops;
-
-	return (struct shape){.ops = ops,
+	struct shape shape = {.ops = datum->ops,
 			      .bytes = data_alloc_bytes(datum),
-			      .footprint = ops->alloc_footprint
-						   ? ops->alloc_footprint(datum)
-						   : ops->footprint(datum),
 			      .interface = copy->interface};
+	OUTSIDE(outside);
+
+	outside_enter_ops(&outside, datum->node, shape.ops, "footprint of an interface");
+	shape.footprint = shape.ops->alloc_footprint ? shape.ops->alloc_footprint(datum)
+						     : shape.ops->footprint(datum);
+	outside_end(&outside);
+	return shape;
 }
 
 static int is_like(const struct kept_buffer *buffer, const struct shape *shape)
@@ -200,6 +203,7 @@ int kept_make_way(struct node *node, unsigned memory, size_t bytes)
 	struct plat_caller *caller;
 	struct kept_buffer *buffer;
 	unsigned char had_room;
+	OUTSIDE(outside);
 	int nfreed = 0;
 
 	if (!table_of(&node->memories[memory]))
@@ -208,7 +212,10 @@ int kept_make_way(struct node *node, unsigned memory, size_t bytes)
 	had_room = caller->has_room;
 	caller->has_room = !node->memories[memory].is_booked;
 	while ((buffer = pop(&node->memories[memory], bytes))) {
+		outside_enter_ops(&outside, node, buffer->ops,
+				  "free_data_on_node of an interface");
 		buffer->ops->free_data_on_node(buffer->interface, memory);
+		outside_end(&outside);
 		free_buffer(node, buffer);
 		nfreed++;
 	}
@@ -233,12 +240,16 @@ void kept_close(struct node *node)
 /* ---- a copy gets one, a copy gives one ------------------------------- */
 
 /* Out of the table, or NULL. */
-static struct kept_buffer *take_alike(struct memory *memory, const struct shape *shape)
+static struct kept_buffer *take_alike(const struct node *node, struct memory *memory,
+				      const struct shape *shape)
 {
 	struct kept_buffer *buffer;
+	OUTSIDE(outside);
 
+	outside_enter_ops(&outside, node, shape->ops, "compare of an interface");
 	orr_lock(&memory->lock);
 	buffer = find(memory->kept, shape);
+	outside_end(&outside);
 	if (buffer)
 		take_out(memory->kept, buffer);
 	orr_unlock(&memory->lock);
@@ -251,17 +262,21 @@ int kept_take(struct copy_state *copy)
 	struct memory *memory = memory_of(copy);
 	struct kept_buffer *buffer;
 	struct shape shape;
+	OUTSIDE(outside);
 
 	if (!table_of(memory) || !can_be_kept(ops))
 		return 0;
 	shape = shape_of(copy);
-	buffer = take_alike(memory, &shape);
+	buffer = take_alike(copy->datum->node, memory, &shape);
 	if (!buffer)
 		return 0;
+	outside_enter_ops(&outside, copy->datum->node, ops,
+			  "reuse_data_on_node of an interface");
 	if (ops->reuse_data_on_node)
 		ops->reuse_data_on_node(copy->interface, buffer->interface, copy->memory);
 	else
 		memcpy(copy->interface, buffer->interface, ops->interface_size);
+	outside_end(&outside);
 	free_buffer(copy->datum->node, buffer);
 	return 1;
 }
@@ -295,6 +310,7 @@ int kept_put(struct copy_state *copy)
 	struct memory *memory = memory_of(copy);
 	struct kept_buffer *buffer;
 	struct shape shape;
+	OUTSIDE(outside);
 
 	if (!keeps(memory) || !can_be_kept(ops) || is_awaited(memory))
 		return 0;
@@ -306,8 +322,11 @@ int kept_put(struct copy_state *copy)
 	buffer->bytes = shape.bytes;
 	buffer->footprint = shape.footprint;
 	memcpy(buffer->interface, copy->interface, ops->interface_size);
+	outside_enter_ops(&outside, copy->datum->node, ops,
+			  "cache_data_on_node of an interface");
 	if (ops->cache_data_on_node)
 		ops->cache_data_on_node(buffer->interface, copy->interface, copy->memory);
+	outside_end(&outside);
 	orr_lock(&memory->lock);
 	insert(memory, buffer);
 	orr_unlock(&memory->lock);

@@ -3,6 +3,7 @@
 #include "core/data/mapped.h"
 
 #include "base/check.h"
+#include "core/outside.h"
 
 int mapped_is_possible(const struct node *node, unsigned from, unsigned to)
 {
@@ -25,10 +26,16 @@ static int is_wanted(const struct copy_state *copy)
 void mapped_try(struct copy_state *copy)
 {
 	starpu_data_handle_t datum = copy->datum;
+	OUTSIDE(outside);
+	int ret;
 
-	if (!is_wanted(copy) ||
-	    datum->ops->map_data(datum->body->main.interface, STARPU_MAIN_RAM,
-				 copy->interface, copy->memory) < 0)
+	if (!is_wanted(copy))
+		return;
+	outside_enter_ops(&outside, datum->node, datum->ops, "map_data of an interface");
+	ret = datum->ops->map_data(datum->body->main.interface, STARPU_MAIN_RAM,
+				   copy->interface, copy->memory);
+	outside_end(&outside);
+	if (ret < 0)
 		return;
 	copy->mapped = 1;
 	copy->allocated = 1;
@@ -64,13 +71,16 @@ static void complain(const struct copy_state *from, const struct copy_state *to,
 int mapped_update(struct copy_state *from, struct copy_state *to)
 {
 	const struct starpu_data_interface_ops *ops = from->datum->ops;
+	OUTSIDE(outside);
 	int ret;
 
 	if (mapped_bytes(from) != mapped_bytes(to))
 		return 0;
+	outside_enter_ops(&outside, from->datum->node, ops, "update_map of an interface");
 	ret = ops->update_map ? ops->update_map(from->interface, from->memory,
 						to->interface, to->memory)
 			      : 0;
+	outside_end(&outside);
 	if (ret < 0)
 		complain(from, to, ret);
 	data_set_memories(&to->datum->body->valid,
@@ -81,7 +91,9 @@ int mapped_update(struct copy_state *from, struct copy_state *to)
 void mapped_end(starpu_data_handle_t datum)
 {
 	const struct starpu_data_interface_ops *ops = datum->ops;
+	OUTSIDE(outside);
 
+	outside_enter_ops(&outside, datum->node, ops, "unmap_data of an interface");
 	for (int i = 1; datum->body && i < datum->node->nmains; i++) {
 		struct copy_state *copy = data_find_copy(datum, (unsigned)i);
 
@@ -92,4 +104,5 @@ void mapped_end(starpu_data_handle_t datum)
 					copy->interface, copy->memory);
 		copy->mapped = copy->allocated = 0;
 	}
+	outside_end(&outside);
 }

@@ -130,9 +130,13 @@ static struct starpu_data_interface_ops *
 ops_of_part(starpu_data_handle_t parent, struct starpu_data_filter *filter, unsigned i)
 {
 	struct starpu_data_interface_ops *ops = NULL;
+	OUTSIDE(outside);
 
-	if (filter->get_child_ops)
+	if (filter->get_child_ops) {
+		outside_enter(&outside, parent->node, "get_child_ops of a filter");
 		ops = filter->get_child_ops(filter, i);
+		outside_end(&outside);
+	}
 	return ops ? ops : parent->ops;
 }
 
@@ -226,11 +230,11 @@ static void filter_one(const struct partition *partition, const struct cut *cut,
 	OUTSIDE(outside);
 
 	memset(to, 0, ops->interface_size);
+	outside_enter(&outside, node, "a filter function");
 	if (ops->init)
 		ops->init(to);
 	if (is_plain && ops->interface_size >= sizeof(struct plain_head))
 		((struct plain_head *)to)->id = ops->interfaceid;
-	outside_begin(&outside, node, plat_caller(node->plat), "a filter function");
 	cut->filter->filter_func(from, to, cut->filter, i, partition->nparts);
 	outside_end(&outside);
 	if (!is_plain)
@@ -297,11 +301,24 @@ static int is_partial(const struct partition *partition)
 	return bytes < data_bytes(partition->parent);
 }
 
+static unsigned number_of_parts(starpu_data_handle_t parent,
+				struct starpu_data_filter *filter)
+{
+	OUTSIDE(outside);
+	unsigned n;
+
+	if (!filter->get_nchildren)
+		return filter->nchildren;
+	outside_enter(&outside, parent->node, "get_nchildren of a filter");
+	n = filter->get_nchildren(filter, parent);
+	outside_end(&outside);
+	return n;
+}
+
 struct partition *partition_new(starpu_data_handle_t parent,
 				struct starpu_data_filter *filter, int is_planned)
 {
-	unsigned n = filter->get_nchildren ? filter->get_nchildren(filter, parent)
-					   : filter->nchildren;
+	unsigned n = number_of_parts(parent, filter);
 	struct partition *partition =
 		orr_alloc(sizeof(*partition) + n * sizeof(partition->parts[0]));
 	struct cut cut = {.filter = filter,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/outside.h"
 
 struct disk *disk_at(const struct node *node, unsigned memory)
 {
@@ -43,8 +44,26 @@ static void check_ops(const struct node *node, const struct starpu_disk_ops *ops
 
 static void unplug(const struct disk *disk)
 {
-	if (disk->base && disk->ops->unplug)
-		disk->ops->unplug(disk->base);
+	OUTSIDE(outside);
+
+	if (!disk->base || !disk->ops->unplug)
+		return;
+	outside_enter(&outside, disk->node, "unplug of a disk");
+	disk->ops->unplug(disk->base);
+	outside_end(&outside);
+}
+
+static int works(const struct disk *disk)
+{
+	OUTSIDE(outside);
+	int ret;
+
+	if (!disk->ops->bandwidth)
+		return 1;
+	outside_enter(&outside, disk->node, "bandwidth of a disk");
+	ret = disk->ops->bandwidth(disk->memory, disk->base);
+	outside_end(&outside);
+	return ret;
 }
 
 /* The disk works, as the application's operations say. */
@@ -52,14 +71,17 @@ static int plug(struct disk *disk, void *parameter, starpu_ssize_t size)
 {
 	const struct starpu_disk_ops *ops = disk->ops;
 	int rank = disk->node->rank;
+	OUTSIDE(outside);
 
+	outside_enter(&outside, disk->node, "plug of a disk");
 	disk->base = ops->plug(parameter, size);
+	outside_end(&outside);
 	if (!disk->base) {
 		orr_complain(rank, "starpu_disk_register: the disk's plug() refuses; no "
 				   "memory node is made of it");
 		return -ENOENT;
 	}
-	if (!ops->bandwidth || ops->bandwidth(disk->memory, disk->base))
+	if (works(disk))
 		return 0;
 	orr_complain(rank, "starpu_disk_register: the disk's bandwidth() says 0, that it "
 			   "does not work; no memory node is made of it");

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/check.h"
 #include "core/disk/disk.h"
+#include "core/outside.h"
 
 /* Addresses of the disks of all nodes of a process. */
 #define SPACE_BYTES ((size_t)1 << 45)
@@ -182,6 +183,7 @@ void disk_object_read(struct disk_object *object, size_t offset, void *to, size_
 {
 	const struct starpu_disk_ops *ops = object->disk->ops;
 	void *base = object->disk->base, *request;
+	OUTSIDE(outside);
 	int ret;
 
 	if (!bytes)
@@ -191,20 +193,23 @@ void disk_object_read(struct disk_object *object, size_t offset, void *to, size_
 		memset(to, 0, bytes);
 		return;
 	}
+	outside_enter(&outside, object->disk->node, "read of a disk");
 	if (ops->read) {
 		ret = ops->read(base, object->object, to, (off_t)offset, bytes);
 		if (ret < 0 || (ret > 0 && (size_t)ret < bytes))
 			fail_to_read(object, offset, bytes, ret);
+		outside_end(&outside);
 		return;
 	}
 	request = ops->async_read(base, object->object, to, (off_t)offset, bytes);
 	if (!request)
 		fail_to_read(object, offset, bytes, -EIO);
 	wait_for(ops, request);
+	outside_end(&outside);
 }
 
-int disk_object_write(struct disk_object *object, size_t offset, const void *from,
-		      size_t bytes)
+static int write_bytes(struct disk_object *object, size_t offset, const void *from,
+		       size_t bytes)
 {
 	const struct starpu_disk_ops *ops = object->disk->ops;
 	void *base = object->disk->base, *request;
@@ -228,4 +233,16 @@ int disk_object_write(struct disk_object *object, size_t offset, const void *fro
 		return complain_write(object, "written", offset, bytes, -EIO);
 	wait_for(ops, request);
 	return 0;
+}
+
+int disk_object_write(struct disk_object *object, size_t offset, const void *from,
+		      size_t bytes)
+{
+	OUTSIDE(outside);
+	int ret;
+
+	outside_enter(&outside, object->disk->node, "alloc or write of a disk");
+	ret = write_bytes(object, offset, from, bytes);
+	outside_end(&outside);
+	return ret;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/outside.h"
 
 typedef int method_func(void *from, unsigned from_memory, void *to, unsigned to_memory);
 
@@ -118,8 +119,10 @@ static int call(struct node *node, const struct plat_copy *copy, void *async_dat
 	method_func *method = methods ? method_for(methods, kind_of(node, copy->from),
 						   kind_of(node, copy->to))
 				      : NULL;
+	OUTSIDE(outside);
 	int ret;
 
+	outside_enter(&outside, node, "a copy method of an interface");
 	if (copy->stream && async_data && async_method(node, copy))
 		ret = async_method(node, copy)(copy->from_interface, copy->from,
 					       copy->to_interface, copy->to,
@@ -132,6 +135,7 @@ static int call(struct node *node, const struct plat_copy *copy, void *async_dat
 					  copy->to_interface, copy->to, async_data);
 	else
 		cannot(node, copy, "its interface has no method for that", 0);
+	outside_end(&outside);
 	if (ret != 0 && ret != -EAGAIN)
 		cannot(node, copy, "the method failed", ret);
 	return ret;

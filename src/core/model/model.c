@@ -15,6 +15,7 @@
 #include "core/model/model_query.h"
 #include "core/model/model_store.h"
 #include "core/model/roofline.h"
+#include "core/outside.h"
 #include "core/task/task.h"
 #include "core/sched/teams.h"
 
@@ -33,11 +34,20 @@ uint32_t model_data_footprint(struct starpu_task *task)
 
 		if (STARPU_TASK_GET_MODE(task, i) & STARPU_NOFOOTPRINT)
 			continue;
-		mine = ops->footprint ? ops->footprint(handle) : 0;
+		mine = data_footprint(handle);
 		mine = hash_crc32c_be(mine, id < STARPU_MAX_INTERFACE_ID ? id : 0);
 		footprint = hash_crc32c_be(mine, footprint);
 	}
 	return footprint;
+}
+
+/* The library may be asked before it runs. */
+static void enter(struct outside *outside, const char *what)
+{
+	const struct node *node = plat_self();
+
+	if (node)
+		outside_enter(outside, node, what);
 }
 
 /* What the application says of the task's size; 0: nothing. */
@@ -47,14 +57,29 @@ static int own_size(struct starpu_perfmodel *model, struct starpu_task *task,
 {
 	starpu_perfmodel_per_arch_size_base by_device =
 		model_own_functions(model, arch, implementation).size;
+	OUTSIDE(outside);
 
+	if (by_device || (model && model->size_base))
+		enter(&outside, "size_base of a performance model");
 	if (by_device)
 		*bytes = by_device(task, arch, implementation);
 	else if (model && model->size_base)
 		*bytes = model->size_base(task, implementation);
 	else
 		return 0;
+	outside_end(&outside);
 	return 1;
+}
+
+static uint32_t own_footprint(struct starpu_perfmodel *model, struct starpu_task *task)
+{
+	OUTSIDE(outside);
+	uint32_t footprint;
+
+	enter(&outside, "footprint of a performance model");
+	footprint = model->footprint(task);
+	outside_end(&outside);
+	return footprint;
 }
 
 uint32_t model_footprint_on(struct starpu_perfmodel *model, struct starpu_task *task,
@@ -63,7 +88,7 @@ uint32_t model_footprint_on(struct starpu_perfmodel *model, struct starpu_task *
 	size_t bytes;
 
 	if (model && model->footprint)
-		return model->footprint(task);
+		return own_footprint(model, task);
 	if (own_size(model, task, arch, implementation, &bytes))
 		return hash_crc32c_be_n(&bytes, sizeof bytes, 0);
 	return model_data_footprint(task);
@@ -327,7 +352,7 @@ double model_relative_speedup(const struct starpu_perfmodel_arch *arch)
 	return speedup > 0 ? speedup : 1.0;
 }
 
-static double user_function_us(const struct model_query *query)
+static double call_function_us(const struct model_query *query)
 {
 	struct starpu_perfmodel *model = query->model;
 	starpu_perfmodel_per_arch_cost_function by_device;
@@ -354,6 +379,17 @@ static double user_function_us(const struct model_query *query)
 	default:
 		return NAN;
 	}
+}
+
+static double user_function_us(const struct model_query *query)
+{
+	OUTSIDE(outside);
+	double us;
+
+	outside_enter(&outside, query->node, "the cost function of a performance model");
+	us = call_function_us(query);
+	outside_end(&outside);
+	return us;
 }
 
 static struct model_estimate evaluate(const struct model_query *query)
@@ -413,7 +449,7 @@ static uint64_t data_shape(struct starpu_task *task)
 
 		if (!(modes[i] & STARPU_NOFOOTPRINT))
 			mine = (uint64_t)(unsigned)ops->interfaceid << 32 |
-			       (ops->footprint ? ops->footprint(handle) : 0);
+			       data_footprint(handle);
 		shape = table_mix(shape ^ mine) + data_bytes(handle);
 	}
 	return shape;

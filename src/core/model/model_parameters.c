@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "core/model/model_samples.h"
 #include "core/model/sampling.h"
+#include "core/outside.h"
 
 static const char *symbol_of(const struct model_query *query)
 {
@@ -28,6 +29,7 @@ static int first_mistake(const struct model_query *query)
 static int look_at(const struct model_query *query, double *parameters, double *terms)
 {
 	const struct starpu_perfmodel *model = query->model;
+	OUTSIDE(outside);
 
 	if (!model->parameters || model->nparameters == 0 ||
 	    model->nparameters > MODEL_MAX_PARAMETERS ||
@@ -46,7 +48,9 @@ static int look_at(const struct model_query *query, double *parameters, double *
 				MODEL_MAX_PARAMETERS, MODEL_MAX_TERMS - 1);
 		return 0;
 	}
+	outside_enter(&outside, query->node, "parameters of a performance model");
 	model->parameters(query->task, parameters);
+	outside_end(&outside);
 	model_multi_terms(model, parameters, terms);
 	return 1;
 }

@@ -25,6 +25,7 @@
 #include "base/check.h"
 #include "core/data/nearness.h"
 #include "core/model/model.h"
+#include "core/outside.h"
 #include "core/sched/inner.h"
 #include "core/sched/queue.h"
 #include "core/task/task.h"
@@ -127,11 +128,15 @@ static void allow_buckets(struct sched *sched)
 static void heteroprio_opened(struct sched *sched)
 {
 	void (*callback)(unsigned) = sched->node->conf->sched_policy_callback;
+	OUTSIDE(outside);
 
 	if (heteroprio_of(sched)->is_by_hand)
 		allow_buckets(sched);
-	if (sched->id == 0 && callback)
-		callback(0);
+	if (sched->id != 0 || !callback)
+		return;
+	outside_enter(&outside, sched->node, "sched_policy_callback");
+	callback(0);
+	outside_end(&outside);
 }
 
 /* ---- who is there, who may; hp is locked ------------------------------ */

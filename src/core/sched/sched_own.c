@@ -29,7 +29,18 @@ static void own_opened(struct sched *sched)
 
 static void begin(struct outside *outside, const struct sched *sched, const char *what)
 {
-	outside_begin(outside, sched->node, plat_caller(sched->node->plat), what);
+	outside_enter(outside, sched->node, what);
+}
+
+static void tell_leave(struct sched *sched, int *ids, unsigned n)
+{
+	OUTSIDE(outside);
+
+	if (!sched->policy->remove_workers)
+		return;
+	begin(&outside, sched, "remove_workers of a scheduling policy");
+	sched->policy->remove_workers((unsigned)sched->id, ids, n);
+	outside_end(&outside);
 }
 
 /* At the end of the node there are those that never left. */
@@ -38,19 +49,22 @@ static void remove_all(struct sched *sched)
 	int ids[STARPU_NMAXWORKERS];
 	unsigned n = 0;
 
-	if (!sched->policy->remove_workers)
-		return;
 	for (int i = 0; i < sched->node->nworkers; i++)
 		if (telling_knows(sched, &sched->node->workers[i]))
 			ids[n++] = i;
 	if (n > 0)
-		sched->policy->remove_workers((unsigned)sched->id, ids, n);
+		tell_leave(sched, ids, n);
 }
 
 static void own_closing(struct sched *sched)
 {
-	if (sched->policy->deinit_sched)
-		sched->policy->deinit_sched((unsigned)sched->id);
+	OUTSIDE(outside);
+
+	if (!sched->policy->deinit_sched)
+		return;
+	begin(&outside, sched, "deinit_sched of a scheduling policy");
+	sched->policy->deinit_sched((unsigned)sched->id);
+	outside_end(&outside);
 }
 
 static void own_close(struct sched *sched)
@@ -65,8 +79,13 @@ static void own_close(struct sched *sched)
 
 static void own_workers_come(struct sched *sched, int *ids, unsigned n)
 {
-	if (sched->policy->add_workers)
+	OUTSIDE(outside);
+
+	if (sched->policy->add_workers) {
+		begin(&outside, sched, "add_workers of a scheduling policy");
 		sched->policy->add_workers((unsigned)sched->id, ids, n);
+		outside_end(&outside);
+	}
 	if (sched->inner && sched->inner->ops->workers_come)
 		sched->inner->ops->workers_come(sched->inner, ids, n);
 }
@@ -83,8 +102,7 @@ static void own_workers_leave(struct sched *sched, int *ids, unsigned n)
 		relax_lock(self, worker);
 		relax_unlock(self, worker);
 	}
-	if (sched->policy->remove_workers)
-		sched->policy->remove_workers((unsigned)sched->id, ids, n);
+	tell_leave(sched, ids, n);
 	if (sched->inner && sched->inner->ops->workers_leave)
 		sched->inner->ops->workers_leave(sched->inner, ids, n);
 }
@@ -234,10 +252,14 @@ static void own_finished(struct sched *sched, struct worker *worker, struct job 
 static double own_expect(struct worker *worker, struct job *job)
 {
 	struct sched *sched = job->sched;
+	OUTSIDE(outside);
 
-	if (sched->policy->push_task_notify)
+	if (sched->policy->push_task_notify) {
+		begin(&outside, sched, "push_task_notify of a scheduling policy");
 		sched->policy->push_task_notify(job->task, worker->id, worker->id,
 						(unsigned)sched->id);
+		outside_end(&outside);
+	}
 	if (sched->inner && sched->inner->ops->expect)
 		return sched->inner->ops->expect(worker, job);
 	return -1;

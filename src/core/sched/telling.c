@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/sched/telling.h"
 
+#include "core/outside.h"
 #include "core/sched/collection.h"
 
 static int bit_of(const struct worker *worker)
@@ -95,10 +96,15 @@ static void speak(struct sched *sched, tell_t *tell, int *ids, int n)
 
 static void open_policy(struct sched *sched, int *ids, unsigned n)
 {
+	OUTSIDE(outside);
+
 	(void)ids;
 	(void)n;
-	if (sched->policy->init_sched)
-		sched->policy->init_sched((unsigned)sched->id);
+	if (!sched->policy->init_sched)
+		return;
+	outside_enter(&outside, sched->node, "init_sched of a scheduling policy");
+	sched->policy->init_sched((unsigned)sched->id);
+	outside_end(&outside);
 }
 
 void telling_open(struct sched *sched)

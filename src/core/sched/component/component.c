@@ -335,6 +335,7 @@ component_t *component_new(struct starpu_sched_tree *base, const char *name,
 	component->next = tree->all;
 	tree->all = component;
 	tree->nteams += kind == &component_kind_team;
+	tree->nown += !kind;
 	tree_leave(tree);
 	return &component->base;
 }
@@ -347,6 +348,7 @@ static void unlink_from_tree(struct tree *tree, const struct component *componen
 		at = &(*at)->next;
 	*at = component->next;
 	tree->nteams -= component->kind == &component_kind_team;
+	tree->nown -= !component->kind;
 	tree->shape++;
 	for (int i = 0; i < tree->node->nworkers; i++)
 		if (tree->workers[i] == &component->base)

@@ -53,7 +53,7 @@ struct tree {
 	int depth;         /* so often */
 	struct worker *relaxed;
 	struct component *all; /* components */
-	int nteams;            /* of these */
+	int nteams, nown;      /* of these: of teams; the application's */
 	unsigned shape;        /* counts changes of links and workers, */
 	unsigned changes;      /* of what decisions ask, */
 	unsigned round;        /* and who asked for tasks without being asked: */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/outside.h"
 #include "core/sched/component/component.h"
 #include "core/sched/relax.h"
 #include "core/task/task.h"
@@ -162,9 +163,17 @@ static void refuse(struct tree *tree, struct starpu_task *task)
 		tree->base.root->name, tree->sched->id, what);
 }
 
+/* Only the application's components may not return. */
+static void begin(struct outside *outside, const struct tree *tree)
+{
+	if (tree->nown > 0)
+		outside_enter(outside, tree->node, "a method of a scheduling component");
+}
+
 void tree_push(struct tree *tree, struct starpu_task *task)
 {
 	component_t *root = tree->base.root;
+	OUTSIDE(outside);
 
 	if (!root)
 		orr_die(tree->node->rank,
@@ -172,10 +181,12 @@ void tree_push(struct tree *tree, struct starpu_task *task)
 			"init_sched()",
 			tree->sched->id);
 	tree_enter(tree);
+	begin(&outside, tree);
 	if (!component_can_run(root, task))
 		sched_put_aside(tree->sched, task->starpu_private);
 	else if (component_push(root, task) != 0)
 		refuse(tree, task);
+	outside_end(&outside);
 	tree_leave(tree);
 }
 
@@ -184,9 +195,12 @@ struct starpu_task *tree_pop(struct tree *tree, struct worker *worker)
 	component_t *leaf = component_of_worker(tree, worker->id);
 	struct starpu_task *task;
 	unsigned implementation;
+	OUTSIDE(outside);
 
 	tree_enter(tree);
+	begin(&outside, tree);
 	task = component_team_pull(tree, worker) ? NULL : component_pull(leaf, leaf);
+	outside_end(&outside);
 	tree_leave(tree);
 	if (!task)
 		return NULL;
@@ -198,9 +212,13 @@ struct starpu_task *tree_pop(struct tree *tree, struct worker *worker)
 
 void tree_schedule(struct tree *tree)
 {
+	OUTSIDE(outside);
+
 	tree_enter(tree);
+	begin(&outside, tree);
 	if (tree->base.root)
 		tree->base.root->do_schedule(tree->base.root);
+	outside_end(&outside);
 	tree_leave(tree);
 }
 
