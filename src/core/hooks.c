@@ -92,7 +92,6 @@ static unsigned char mark_of(enum hook_kind kind, int id)
 	return (unsigned char)(1 + (int)kind * HOOKS_MOST + id);
 }
 
-/* 1 when one of them wants to be called again soon. */
 static unsigned run_one(const struct hook *hook, struct worker *worker)
 {
 	OUTSIDE(outside);
@@ -105,6 +104,7 @@ static unsigned run_one(const struct hook *hook, struct worker *worker)
 	return ret;
 }
 
+/* 1 when one of them wants to be called again soon. */
 static int call_all(struct hooks *hooks, struct worker *worker, enum hook_kind kind)
 {
 	unsigned char outer = worker->caller.hook;

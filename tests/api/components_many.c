@@ -17,11 +17,14 @@ static void never_called(void *buffers[], void *arg)
 	abort();
 }
 
+static int nmodel;
+
 static double cores_or_gpus(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
 			    unsigned nimpl)
 {
 	(void)task;
 	(void)nimpl;
+	nmodel++;
 	return arch->devices[0].type == STARPU_CPU_WORKER ? 3000 : 100;
 }
 
@@ -74,6 +77,40 @@ static void a_task_is_asked_about_a_few_times(void)
 	CLAIM(nasked >= NTASKS);
 	CLAIM(nasked < 60 * NTASKS);
 	starpu_shutdown();
+}
+
+/* ---- heft -------------------------------------------------------------- */
+
+static struct starpu_codelet anywhere = {.cpu_funcs = {never_called},
+					 .cuda_funcs = {never_called},
+					 .model = &model,
+					 .name = "anywhere"};
+
+/* However often a task is refused, its model is asked for each class of workers when it
+ * comes and when its turn does, and for the worker that takes it. */
+static void a_model_is_asked_by_class(const char *policy)
+{
+	int nclasses;
+
+	begin(NULL, policy);
+	nclasses = 1 + (int)starpu_cuda_worker_get_count();
+	CLAIM(nclasses > 1);
+	nmodel = 0;
+	for (int i = 0; i < NTASKS; i++)
+		starpu_task_insert(&anywhere, STARPU_PRIORITY, i % NPRIORITIES, 0);
+	starpu_task_wait_for_all();
+	CLAIM(nmodel >= NTASKS);
+	CLAIM(nmodel <= (2 * nclasses + 3) * NTASKS);
+	starpu_shutdown();
+}
+
+static void heft_asks_models_a_few_times(void)
+{
+	static const char *const policies[] = {"modular-heft", "modular-heft2",
+					       "modular-pheft", "modular-gemm"};
+
+	for (int i = 0; i < 4; i++)
+		a_model_is_asked_by_class(policies[i]);
 }
 
 /* ---- tasks that nobody takes ------------------------------------------ */
@@ -167,6 +204,7 @@ int main(void)
 	static const struct claim claims[] = {
 		{"heteroprio asks about a task a few times",
 		 a_task_is_asked_about_a_few_times},
+		{"heft asks models a few times", heft_asks_models_a_few_times},
 		{"what is refused is not offered again by each way",
 		 what_is_refused_is_not_offered_by_each_way},
 		{NULL, NULL}};

@@ -87,7 +87,8 @@ void classes_choose(struct classes *classes,
 			struct seat *seat = &classes->seats[worker->id];
 
 			seat->is_member = is_member(whose, worker);
-			nmembers += seat->is_member;
+			if (seat->is_member && nmembers++ == 0)
+				class->first = k;
 			if (!seat->is_member)
 				soonest_set(&class->soonest, k, INFINITY, INFINITY);
 		}

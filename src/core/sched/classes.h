@@ -16,6 +16,7 @@
 struct class
 {
 	int nmembers; /* atomic */
+	int first;    /* place of the first member, if there is one */
 	unsigned memory;
 	struct soonest soonest;
 };

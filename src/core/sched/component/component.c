@@ -242,7 +242,7 @@ static double first_end_of_many(component_t *component, double *n)
 
 	*n = lanes->ninside;
 	for (int i = 0; i < lanes->noutside; i++) {
-		double its = child_end_us(component->children[lanes->outside[i]]);
+		double its = child_end_us(component->children[lanes->outside[i].child]);
 
 		end = fmin(end, its);
 		*n += !isnan(its);

@@ -26,6 +26,10 @@ struct component_kind {
 	const char *name;
 	/* The workers below have changed: take out the tasks that none can run now. */
 	void (*drain)(component_t *component, struct tasks *out);
+	/* Of who passes tasks on by push(): would it refuse the task, as it surely will
+	 * until something changes?  What is predicted of the task is then said to it. */
+	int (*push)(component_t *component, struct starpu_task *task);
+	int (*refuses)(component_t *component, struct starpu_task *task);
 	/* Those below get the same workers. */
 	void (*spread)(component_t *component);
 };
@@ -34,9 +38,10 @@ struct component {
 	component_t base;
 	const struct component_kind *kind; /* NULL: the application's */
 	struct component *next;            /* of the tree's */
-	/* The first of each class of workers_in_ctx, when that was among; where they are,
-	 * and how fast together. */
+	/* The first of each class of workers_in_ctx, when that was among, the last of so
+	 * many sets; where they are, and how fast together. */
 	struct starpu_bitmap among;
+	unsigned nsets;
 	int nfirst;
 	struct worker **first;
 	uint64_t memories;
@@ -52,13 +57,16 @@ struct tree {
 	const void *owner; /* atomic: whose thread has it, */
 	int depth;         /* so often */
 	struct worker *relaxed;
-	struct component *all; /* components */
-	int nteams, nown;      /* of these: of teams; the application's */
-	unsigned shape;        /* counts changes of links and workers, */
-	unsigned changes;      /* of what decisions ask, */
-	unsigned round;        /* and who asked for tasks without being asked: */
-	int nasking;           /* asking within each other */
-	struct lanes *lanes;   /* all of them */
+	struct component *all;           /* components */
+	int nteams, nown;                /* of these: of teams; the application's */
+	struct memberships *memberships; /* of workers in teams; NULL: not asked for */
+	unsigned hold;                   /* counts how often it was taken, */
+	unsigned shape;                  /* changes of links and workers, */
+	unsigned changes;                /* of what decisions ask, */
+	unsigned round;      /* and who asked for tasks without being asked: */
+	int nasking;         /* asking within each other */
+	struct lanes *lanes; /* all of them */
+	struct notes *notes; /* NULL: nobody has asked yet */
 	component_t *workers[STARPU_NMAXWORKERS]; /* NULL: not asked for yet */
 };
 
@@ -119,8 +127,12 @@ struct asked {
 	int can_run;
 };
 int component_can_run_too(component_t *component, struct asked *asked);
+/* A worker like all those below, with which it may be asked; NULL: it is asked itself. */
+const struct worker *component_stands_for(component_t *component);
 /* Would it refuse the task for want of room?  0 of all but the library's queues. */
 int component_is_full(const component_t *component, const struct starpu_task *task);
+/* The same of any component; 0: it may take the task. */
+int component_will_refuse(component_t *component, struct starpu_task *task);
 int component_predict(component_t *component, struct starpu_task *task, double *us);
 /* Those of the workers below, one bit each. */
 uint64_t component_memories(component_t *component);
@@ -130,6 +142,8 @@ void component_prefetch(component_t *component, struct starpu_task *task);
 /* For who only pushes: pull_task(), can_pull(). */
 struct starpu_task *component_gives_nothing(component_t *from, component_t *to);
 int component_wants_pushes(component_t *component);
+/* Is it above one team, and nothing else? */
+int component_has_team(component_t *component);
 /* The first worker below, of the context; NULL: none. */
 struct worker *component_worker(component_t *component);
 /* What the fastest implementation of the worker takes, which is set: NaN when one is yet
@@ -140,6 +154,50 @@ double component_predicted_us(const struct starpu_task *task);
 /* Of the workers below it together, relative to one core. */
 double component_speed(component_t *component);
 double component_now_us(const component_t *component);
+
+/* ---- notes: see component_notes.c ------------------------------------ */
+
+enum { ANSWER_NONE, ANSWER_NO, ANSWER_YES };
+
+/* What component_fastest_us() says; and can a worker of the class run it at all? */
+struct answer {
+	double us;
+	unsigned char implementation, state;
+};
+
+struct note {
+	const struct job *job; /* NULL: of none */
+	uint64_t id;
+	unsigned nmodel_changes;
+	const struct worker *asked; /* the last one, or NULL */
+	const int *class_of;        /* by worker */
+	/* What was said of all workers below a component. */
+	struct {
+		const component_t *component;
+		unsigned nsets;
+		struct answer answer;
+	} whole;
+	struct answer passing;   /* of a class that other nodes answer for */
+	struct answer answers[]; /* by class */
+};
+
+struct notes *notes_new(const struct node *node);
+void notes_free(struct notes *notes);
+/* Of a task for which classes_hold_for(); until the next note is asked for. */
+struct note *note_of(struct tree *tree, const struct starpu_task *task);
+/* Of the worker's class; the chosen implementation of the task may change. */
+const struct answer *note_fill(struct tree *tree, struct note *note,
+			       struct worker *worker, struct starpu_task *task);
+
+static inline const struct answer *note_ask(struct tree *tree, struct note *note,
+					    struct worker *worker,
+					    struct starpu_task *task)
+{
+	const struct answer *answer = &note->answers[note->class_of[worker->id]];
+
+	return answer->state != ANSWER_NONE ? answer
+					    : note_fill(tree, note, worker, task);
+}
 
 /* ---- lanes: see component_lanes.c ------------------------------------ */
 
@@ -153,13 +211,21 @@ struct lane {
 int lane_of(component_t *component, struct lane *lane);
 double lane_end_us(const struct lane *lane, double now_us);
 
+/* A child that is none.  Of teams, which a task for one worker passes: the next that is
+ * no team, or how many there are. */
+struct other_child {
+	int child, is_team, next_alone;
+};
+
 struct lanes {
 	struct lanes *next; /* of the tree's */
 	component_t *component;
 	unsigned shape;
 	struct classes classes; /* in microseconds */
+	unsigned nnotes;        /* counts changes of them */
 	int ninside;
-	int noutside, *outside; /* children that are none */
+	int noutside;
+	struct other_child *outside;
 	int child[STARPU_NMAXWORKERS];
 };
 
@@ -193,6 +259,7 @@ double component_fifo_end_us(component_t *component);
 /* Of a component that is one, or NULL. */
 const struct team *component_team(component_t *component);
 int component_worker_number(component_t *component);
+void memberships_free(struct memberships *memberships);
 /* A gang for the task that a team with this member is to pull; 1: made. */
 int component_team_pull(struct tree *tree, struct worker *worker);
 void component_worker_started(component_t *component, struct job *job);

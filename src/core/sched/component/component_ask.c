@@ -2,7 +2,6 @@
 /* Copyright (c) 2026 The Orrery authors */
 /* What components ask about a task: who can run it, how long, how far its data are. */
 #include <math.h>
-#include <string.h>
 
 #include "base/check.h"
 #include "core/data/ahead.h"
@@ -46,15 +45,28 @@ static int holds_like(const struct component *ours, const struct worker *worker)
 	return 0;
 }
 
+/* Of the numbers of workers that there are. */
+static int is_same_set(const struct starpu_bitmap *set, const struct starpu_bitmap *other,
+		       int nworkers)
+{
+	enum { WORD_BITS = 8 * sizeof(set->bits[0]) };
+	unsigned long differ = (unsigned long)(set->cardinal ^ other->cardinal);
+
+	for (int i = 0; i * WORD_BITS < nworkers; i++)
+		differ |= set->bits[i] ^ other->bits[i];
+	return differ == 0;
+}
+
 /* Whoever may change the set, the application also: it is compared. */
 static struct component *sorted(component_t *component)
 {
 	struct component *ours = ORR_CONTAINER(component, struct component, base);
 	const struct starpu_bitmap *now = &component->workers_in_ctx;
 
-	if (memcmp(&ours->among, now, sizeof(*now)) == 0)
+	if (is_same_set(&ours->among, now, tree_of(component)->node->nworkers))
 		return ours;
 	ours->among = *now;
+	ours->nsets++;
 	ours->nfirst = 0;
 	ours->memories = 0;
 	ours->speed = 0;
@@ -125,6 +137,11 @@ static const struct team *team_below(component_t *component)
 	return component_team(component);
 }
 
+int component_has_team(component_t *component)
+{
+	return team_below(component) != NULL;
+}
+
 /* May several run it together? */
 static int suits_team(component_t *component, const struct team *team,
 		      struct starpu_task *task)
@@ -141,6 +158,15 @@ int component_can_run(component_t *component, struct starpu_task *task)
 	if (team)
 		return suits_team(component, team, task);
 	return able_worker(component, task) != NULL;
+}
+
+const struct worker *component_stands_for(component_t *component)
+{
+	const struct component *ours = sorted(component);
+
+	return ours->nfirst == 1 && component->nchildren <= 1 && !team_below(component)
+		       ? ours->first[0]
+		       : NULL;
 }
 
 /* Of workers that are alike one answers for all, if the task does not tell them apart. */
@@ -162,7 +188,8 @@ int component_can_run_too(component_t *component, struct asked *asked)
 static int predict_team(component_t *component, const struct team *team,
 			struct starpu_task *task, double *us)
 {
-	struct worker *worker = able_worker(component, task);
+	struct worker *worker =
+		suits_team(component, team, task) ? able_worker(component, task) : NULL;
 	struct model_query query = {
 		.node = tree_of(component)->node,
 		.worker = worker,
@@ -171,7 +198,7 @@ static int predict_team(component_t *component, const struct team *team,
 		.task = task};
 	struct model_estimate estimate;
 
-	if (!worker || !suits_team(component, team, task))
+	if (!worker)
 		return 0;
 	query.implementation = worker_next_implementation(worker, task, 0);
 	((struct job *)task->starpu_private)->implementation =
@@ -209,40 +236,78 @@ double component_fastest_us(struct worker *worker, struct starpu_task *task)
 	return isinf(best_s) ? 0 : 1e6 * best_s;
 }
 
-/* Workers of one type and device kind are asked once, where the task does not tell them
- * apart. */
-int component_predict(component_t *component, struct starpu_task *task, double *us)
+/* Of workers that the task tells apart those of one type and device kind are asked once.
+ */
+static void predict_each(component_t *component, struct starpu_task *task,
+			 struct answer *best)
 {
-	struct job *job = task->starpu_private;
-	const struct worker *asked = NULL;
-	unsigned char implementation = 0;
-	const struct team *team = team_below(component);
 	struct asking asking = ask_about(component, task);
-	double best = INFINITY, unwanted;
+	const struct worker *asked = NULL;
 	struct worker *worker;
 
-	if (team)
-		return predict_team(component, team, task, us ? us : &unwanted);
 	while ((worker = next_asked(&asking))) {
 		double its;
 
-		if (!worker_can_run_job(worker, job) ||
+		if (!worker_can_run_job(worker, task->starpu_private) ||
 		    (asked && model_are_alike(worker, asked, task)))
 			continue;
 		asked = worker;
+		best->state = ANSWER_YES;
 		its = component_fastest_us(worker, task);
-		if (!(its < best) && !isnan(its))
+		if (!(its < best->us) && !isnan(its))
 			continue;
-		best = its;
-		implementation = job->implementation;
+		best->us = its;
+		best->implementation =
+			((struct job *)task->starpu_private)->implementation;
 		if (isnan(its))
 			break;
 	}
-	if (!asked)
+}
+
+/* Of others one of each class. */
+static void predict_classes(component_t *component, struct starpu_task *task,
+			    struct answer *best)
+{
+	const struct component *ours = sorted(component);
+	struct note *note = note_of(tree_of(component), task);
+	int is_kept = 1;
+
+	if (note->whole.component == component && note->whole.nsets == ours->nsets) {
+		*best = note->whole.answer;
+		return;
+	}
+	for (int i = 0; i < ours->nfirst && !isnan(best->us); i++) {
+		const struct answer *its =
+			note_ask(tree_of(component), note, ours->first[i], task);
+
+		is_kept &= its != &note->passing;
+		if (its->state == ANSWER_YES && (its->us < best->us || isnan(its->us)))
+			*best = *its;
+	}
+	if (!is_kept || ours->nfirst <= 1)
+		return;
+	note->whole.component = component;
+	note->whole.nsets = ours->nsets;
+	note->whole.answer = *best;
+}
+
+int component_predict(component_t *component, struct starpu_task *task, double *us)
+{
+	const struct team *team = team_below(component);
+	struct answer best = {.us = INFINITY, .state = ANSWER_NO};
+	double unwanted;
+
+	if (team)
+		return predict_team(component, team, task, us ? us : &unwanted);
+	if (classes_hold_for(tree_of(component)->node, task))
+		predict_classes(component, task, &best);
+	else
+		predict_each(component, task, &best);
+	if (best.state == ANSWER_NO)
 		return 0;
-	job->implementation = implementation;
+	((struct job *)task->starpu_private)->implementation = best.implementation;
 	if (us)
-		*us = best;
+		*us = best.us;
 	return 1;
 }
 

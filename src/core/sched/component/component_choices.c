@@ -25,9 +25,136 @@ static int offer(component_t *child, struct asked *asked)
 
 /* ---- random ---------------------------------------------------------- */
 
+/* Children side by side that are alike. */
+struct run {
+	int first, n;
+	const struct worker *worker; /* like that below each; NULL: it is asked itself */
+	int is_team;
+	int number; /* of those that are no teams */
+	double speed;
+	int can_run;
+};
+
 struct drawing {
 	uint64_t drawn;
+	unsigned shape;
+	int nruns;
+	struct run *runs;
+	/* Their speed, when only these could run the task, by number; 0: not kept. */
+	uint64_t able;
+	double total;
 };
+
+enum { NUMBERED_RUNS = 64 };
+
+static void drawing_free(component_t *component)
+{
+	free(((struct drawing *)component->data)->runs);
+	free(component->data);
+}
+
+static void follow(component_t *component)
+{
+	struct drawing *drawing = component->data;
+	int n = 0;
+
+	if (drawing->shape == tree_of(component)->shape && drawing->runs)
+		return;
+	drawing->shape = tree_of(component)->shape;
+	drawing->nruns = 0;
+	drawing->able = 0;
+	drawing->runs = orr_realloc(drawing->runs, (component->nchildren + 1) *
+							   sizeof(drawing->runs[0]));
+	for (int i = 0; i < (int)component->nchildren; i++) {
+		component_t *child = component->children[i];
+		struct run run = {.first = i,
+				  .n = 1,
+				  .worker = component_stands_for(child),
+				  .is_team = component_has_team(child),
+				  .speed = component_speed(child)};
+		struct run *last =
+			drawing->nruns ? &drawing->runs[drawing->nruns - 1] : &run;
+
+		if (run.worker && last != &run && last->worker &&
+		    classes_are_like(last->worker, run.worker) &&
+		    !(last->speed < run.speed) && !(last->speed > run.speed)) {
+			last->n++;
+			continue;
+		}
+		run.number = run.is_team ? 0 : n++;
+		drawing->runs[drawing->nruns++] = run;
+	}
+}
+
+static int can_run_some(component_t *component, const struct run *run,
+			struct starpu_task *task)
+{
+	if (run->is_team && task->cl->type == STARPU_SEQ)
+		return 0;
+	if (run->worker)
+		return worker_can_run_job(run->worker, task->starpu_private);
+	return component_can_run(component->children[run->first], task);
+}
+
+/* Sees who can run the task.  The sum of their speeds is that in the order of children,
+ * which rounding sees. */
+static double total_speed(component_t *component, struct starpu_task *task)
+{
+	struct drawing *drawing = component->data;
+	int is_kept = 1;
+	uint64_t able = 0;
+
+	for (int i = 0; i < drawing->nruns; i++) {
+		struct run *run = &drawing->runs[i];
+
+		run->can_run = can_run_some(component, run, task);
+		if (!run->can_run)
+			continue;
+		is_kept &= !run->is_team && run->number < NUMBERED_RUNS;
+		able |= UINT64_C(1) << run->number % NUMBERED_RUNS;
+	}
+	if (is_kept && drawing->able == able)
+		return drawing->total;
+	drawing->able = is_kept ? able : 0;
+	drawing->total = 0;
+	for (int i = 0; i < drawing->nruns; i++)
+		for (int k = 0; drawing->runs[i].can_run && k < drawing->runs[i].n; k++)
+			drawing->total += drawing->runs[i].speed;
+	return drawing->total;
+}
+
+/* As many of them as leave something, one after the other; whole numbers are exact. */
+static int pass(const struct run *run, double *left)
+{
+	int k = 0;
+
+	if (run->speed >= 1 && run->speed == floor(run->speed)) {
+		k = (int)fmin(run->n, *left / run->speed);
+		while (k > 0 && k * run->speed > *left)
+			k--;
+		*left -= k * run->speed;
+	}
+	for (; k < run->n && *left >= 0; k++)
+		*left -= run->speed;
+	return k;
+}
+
+static component_t *draw_by_runs(component_t *component, struct starpu_task *task)
+{
+	struct drawing *drawing = component->data;
+	component_t *last = NULL;
+	double left;
+
+	follow(component);
+	left = total_speed(component, task) * draw_number(++drawing->drawn);
+	for (int i = 0; i < drawing->nruns && left >= 0; i++) {
+		const struct run *run = &drawing->runs[i];
+
+		if (run->can_run)
+			last = component->children[run->first + pass(run, &left) - 1];
+	}
+	return last;
+}
 
 static component_t *draw(component_t *component, struct starpu_task *task)
 {
@@ -36,10 +163,12 @@ static component_t *draw(component_t *component, struct starpu_task *task)
 	component_t *last = NULL;
 	double total = 0, left;
 
+	tree_of(component)->changes++;
+	if (classes_hold_for(tree_of(component)->node, task))
+		return draw_by_runs(component, task);
 	for (unsigned i = 0; i < component->nchildren; i++)
 		if (component_can_run_too(component->children[i], &asked))
 			total += component_speed(component->children[i]);
-	tree_of(component)->changes++;
 	left = total * draw_number(++drawing->drawn);
 	for (unsigned i = 0; i < component->nchildren && left >= 0; i++) {
 		if (!component_can_run_too(component->children[i], &again))
@@ -73,7 +202,7 @@ component_t *component_random(struct starpu_sched_tree *tree, void *data)
 	component->push_task = random_push;
 	component->pull_task = component_gives_nothing;
 	component->can_pull = component_wants_pushes;
-	component->deinit_data = free_data;
+	component->deinit_data = drawing_free;
 	return component;
 }
 
@@ -362,7 +491,15 @@ static int select_push(component_t *component, struct starpu_task *task)
 	return refuses;
 }
 
-const struct component_kind component_kind_select = {.name = "perfmodel select"};
+static int select_refuses(component_t *component, struct starpu_task *task)
+{
+	component_t *child = branch(component, task);
+
+	return child && component_will_refuse(child, task);
+}
+
+const struct component_kind component_kind_select = {
+	.name = "perfmodel select", .push = select_push, .refuses = select_refuses};
 
 component_t *component_select(struct starpu_sched_tree *tree, void *data)
 {

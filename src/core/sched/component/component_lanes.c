@@ -73,8 +73,24 @@ static int has_lane(const void *lanes, const struct worker *worker)
 
 static void note(struct lanes *lanes, const struct lane *lane)
 {
+	lanes->nnotes++;
 	classes_note(&lanes->classes, lane->worker->id, lane->waiting_us,
 		     lane->running_until_us + lane->waiting_us);
+}
+
+static void follow_outside(struct lanes *lanes)
+{
+	component_t **children = lanes->component->children;
+	int next_alone = lanes->noutside;
+
+	for (int i = lanes->noutside - 1; i >= 0; i--) {
+		struct other_child *outside = &lanes->outside[i];
+
+		outside->is_team = component_has_team(children[outside->child]);
+		outside->next_alone = next_alone;
+		if (!outside->is_team)
+			next_alone = i;
+	}
 }
 
 void lanes_follow(struct lanes *lanes)
@@ -86,20 +102,22 @@ void lanes_follow(struct lanes *lanes)
 	if (lanes->shape == tree_of(component)->shape)
 		return;
 	lanes->shape = tree_of(component)->shape;
+	lanes->nnotes++;
 	lanes->ninside = lanes->noutside = 0;
-	lanes->outside =
-		orr_realloc(lanes->outside, (component->nchildren + 1) * sizeof(int));
+	lanes->outside = orr_realloc(lanes->outside, (component->nchildren + 1) *
+							     sizeof(lanes->outside[0]));
 	for (int i = 0; i < STARPU_NMAXWORKERS; i++)
 		lanes->child[i] = -1;
-	for (unsigned i = 0; i < component->nchildren; i++) {
+	for (int i = 0; i < (int)component->nchildren; i++) {
 		if (!lane_of(component->children[i], &lane) || lane.worker->id <= last) {
-			lanes->outside[lanes->noutside++] = (int)i;
+			lanes->outside[lanes->noutside++].child = i;
 			continue;
 		}
 		last = lane.worker->id;
-		lanes->child[last] = (int)i;
+		lanes->child[last] = i;
 		lanes->ninside++;
 	}
+	follow_outside(lanes);
 	classes_choose(&lanes->classes, has_lane, lanes);
 	for (int i = 0; i <= last; i++)
 		if (lanes->child[i] >= 0 &&

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/data/nearness.h"
 #include "core/model/model_query.h"
 #include "core/sched/component/component.h"
 #include "core/task/task.h"
@@ -13,9 +14,19 @@
 struct mct {
 	struct starpu_sched_component_mct_data weights;
 	struct lanes lanes;
+	/* When lanes are free, by class, while the tree is held so. */
+	struct free_dates {
+		unsigned hold, nnotes;
+		double now_us, *us;
+	} dates;
 	struct tasks tasks; /* of heft and heteroprio: that wait for a decision */
 	unsigned batch;
 	int is_deciding;
+	/* While the tree was held so, and what lies in it was so. */
+	struct refusal {
+		int is_there;
+		unsigned hold, changes;
+	} refusal;
 };
 
 static struct mct *mct_of(component_t *component)
@@ -26,63 +37,120 @@ static struct mct *mct_of(component_t *component)
 static void mct_free(component_t *component)
 {
 	lanes_free(&mct_of(component)->lanes);
+	free(mct_of(component)->dates.us);
 	tasks_free(&mct_of(component)->tasks);
 	free(component->data);
 }
 
 /* ---- the choice ------------------------------------------------------ */
 
+/* About a task: its data are asked once for all memories. */
+struct question {
+	component_t *component;
+	struct starpu_task *task;
+	double now_us;
+	uint64_t memories; /* of these: */
+	double seconds[NODE_MAX_MEMORIES];
+};
+
+static void question_open(struct question *question, component_t *component,
+			  struct starpu_task *task)
+{
+	question->component = component;
+	question->task = task;
+	question->now_us = component_now_us(component);
+	question->memories = component_memories(component);
+	nearness_expected_s(task->starpu_private, question->memories, question->seconds);
+}
+
+/* As component_transfer_us(). */
+static double transfer_us(const struct question *question, component_t *child)
+{
+	uint64_t memories = component_memories(child);
+	double sum = 0;
+
+	if (!memories)
+		return 0;
+	if (memories & ~question->memories)
+		return component_transfer_us(child, question->task);
+	for (uint64_t left = memories; left; left &= left - 1)
+		sum += question->seconds[__builtin_ctzll(left)];
+	return 1e6 * sum / __builtin_popcountll(memories);
+}
+
 struct chance {
-	component_t *child;
-	int number; /* of the child */
+	int is_there;
+	int number;                /* of the child; -1: the first of the class */
+	const struct class *class; /* of lanes; NULL: asked by itself */
 	double end_us, length_us, transfer_us, energy_j, load;
 	int is_unknown;
 	unsigned char implementation;
 };
 
-/* 1: the child can run it.  When, is not asked. */
-static int ask(component_t *component, int number, struct starpu_task *task,
-	       struct chance *chance)
+static int costs_energy(const struct question *question)
 {
-	component_t *child = component->children[number];
-	const struct mct *mct = mct_of(component);
-	const struct job *job = task->starpu_private;
+	return question->task->cl->energy_model &&
+	       mct_of(question->component)->weights._gamma > 0;
+}
 
-	*chance = (struct chance){.child = child, .number = number};
-	if (!component_predict(child, task, &chance->length_us))
+/* 1: the child can run it.  When, is not asked. */
+static int ask(const struct question *question, int number, struct chance *chance)
+{
+	component_t *child = question->component->children[number];
+	struct starpu_task *task = question->task;
+	const struct job *job = task->starpu_private;
+	double us;
+
+	*chance = (struct chance){.number = number};
+	if (!component_predict(child, task, &us))
 		return 0;
-	chance->is_unknown = isnan(chance->length_us);
-	if (chance->is_unknown)
-		chance->length_us = 0;
+	chance->is_there = 1;
+	chance->is_unknown = isnan(us);
+	chance->length_us = chance->is_unknown ? 0 : us;
 	chance->implementation = job->implementation;
-	chance->transfer_us = component_transfer_us(child, task);
-	if (mct->weights._gamma > 0)
+	chance->transfer_us = transfer_us(question, child);
+	if (costs_energy(question))
 		chance->energy_j = component_energy_j(child, task);
 	return 1;
 }
 
-static double end_us(const struct chance *chance, double free_us, double now_us)
+static double end_us(double free_us, double data_us, double length_us)
 {
-	return fmax(free_us, now_us + chance->transfer_us) + chance->length_us;
+	return (free_us > data_us ? free_us : data_us) + length_us;
+}
+
+static int idle_costs(const struct mct *mct)
+{
+	return mct->weights._gamma > 0 && mct->weights.idle_power > 0;
+}
+
+/* Less than 0: the chance is the better one.  Neither is to be measured. */
+static double differ(const struct mct *mct, const struct chance *chance,
+		     const struct chance *other, double last_us)
+{
+	const struct starpu_sched_component_mct_data *w = &mct->weights;
+	double sum = w->alpha * (chance->end_us - other->end_us) +
+		     w->beta * (chance->transfer_us - other->transfer_us);
+	double delay, other_delay;
+
+	/* What follows is 0, as a rule. */
+	if (chance->energy_j == other->energy_j && w->_gamma * w->idle_power == 0)
+		return sum;
+	delay = fmax(0, chance->end_us - last_us);
+	other_delay = fmax(0, other->end_us - last_us);
+	return sum + w->_gamma * (chance->energy_j - other->energy_j) +
+	       w->_gamma * w->idle_power * (delay - other_delay) / 1e6;
 }
 
 /* Those to be measured first, of these the least busy. */
 static int is_better(const struct mct *mct, const struct chance *chance,
 		     const struct chance *best, double last_us)
 {
-	const struct starpu_sched_component_mct_data *w = &mct->weights;
-	double delay = fmax(0, chance->end_us - last_us);
-	double best_delay = fmax(0, best->end_us - last_us);
-
 	if (chance->is_unknown != best->is_unknown)
 		return chance->is_unknown;
 	if (chance->is_unknown)
 		return chance->load < best->load;
-	return w->alpha * (chance->end_us - best->end_us) +
-		       w->beta * (chance->transfer_us - best->transfer_us) +
-		       w->_gamma * (chance->energy_j - best->energy_j) +
-		       w->_gamma * w->idle_power * (delay - best_delay) / 1e6 <
-	       0;
+	return differ(mct, chance, best, last_us) < 0;
 }
 
 static double last_end_us(component_t *component)
@@ -95,41 +163,31 @@ static double last_end_us(component_t *component)
 	return last;
 }
 
-static int idle_costs(const struct mct *mct)
+/* Each child is asked. */
+static struct chance decide_each(const struct question *question)
 {
-	return mct->weights._gamma > 0 && mct->weights.idle_power > 0;
-}
-
-/* Each child is asked.  child: NULL when none can run it. */
-static struct chance decide_each(component_t *component, struct starpu_task *task)
-{
+	component_t *component = question->component;
 	const struct mct *mct = mct_of(component);
 	double last_us = idle_costs(mct) ? last_end_us(component) : 0;
-	double now_us = component_now_us(component);
 	struct chance best = {0}, chance;
 
 	for (unsigned i = 0; i < component->nchildren; i++) {
 		component_t *child = component->children[i];
 
-		if (!ask(component, (int)i, task, &chance))
+		if (!ask(question, (int)i, &chance))
 			continue;
 		if (chance.is_unknown)
 			chance.load = child->estimated_load(child);
-		chance.end_us = end_us(&chance, child->estimated_end(child), now_us);
-		if (!best.child || is_better(mct, &chance, &best, last_us))
+		chance.end_us =
+			end_us(child->estimated_end(child),
+			       question->now_us + chance.transfer_us, chance.length_us);
+		if (!best.is_there || is_better(mct, &chance, &best, last_us))
 			best = chance;
 	}
 	return best;
 }
 
 /* ---- the same choice, one lane of each class asked -------------------- */
-
-static int is_any(const void *what, double free_us)
-{
-	(void)what;
-	(void)free_us;
-	return 1;
-}
 
 struct limit {
 	const struct chance *chance;
@@ -139,81 +197,228 @@ struct limit {
 static int is_soon(const void *what, double free_us)
 {
 	const struct limit *limit = what;
+	const struct chance *chance = limit->chance;
 
-	return end_us(limit->chance, free_us, limit->now_us) <= limit->chance->end_us;
+	return end_us(free_us, limit->now_us + chance->transfer_us, chance->length_us) <=
+	       chance->end_us;
 }
 
-/* The first lane of a class among those where it ends first; 0: none can run it. */
-static int ask_class(component_t *component, const struct class *class,
-		     struct starpu_task *task, struct chance *chance)
+/* When the first lane of each class is free, asked once while nothing changes. */
+static const double *ask_lanes(struct question *question)
 {
-	const struct lanes *lanes = &mct_of(component)->lanes;
-	struct limit limit = {chance, component_now_us(component)};
-	double free_us = soonest_s(&class->soonest, limit.now_us);
-	const struct worker *worker;
+	struct mct *mct = mct_of(question->component);
+	unsigned hold = tree_of(question->component)->hold;
+	struct free_dates *dates = &mct->dates;
 
-	if (isinf(free_us))
-		return 0;
-	worker = soonest_first(&class->soonest, limit.now_us, is_any, NULL);
-	if (!ask(component, lanes->child[worker->id], task, chance))
-		return 0;
-	chance->end_us = end_us(chance, free_us, limit.now_us);
-	worker = soonest_first(&class->soonest, limit.now_us, is_soon, &limit);
-	chance->number = lanes->child[worker->id];
-	chance->child = component->children[chance->number];
-	return 1;
+	lanes_follow(&mct->lanes);
+	if (dates->hold == hold && dates->nnotes == mct->lanes.nnotes && dates->us) {
+		question->now_us = dates->now_us;
+		return dates->us;
+	}
+	if (!dates->us)
+		dates->us = orr_alloc((size_t)mct->lanes.classes.n * sizeof(double));
+	dates->hold = hold;
+	dates->nnotes = mct->lanes.nnotes;
+	dates->now_us = question->now_us;
+	for (int i = 0; i < mct->lanes.classes.n; i++)
+		dates->us[i] =
+			soonest_s(&mct->lanes.classes.class[i].soonest, question->now_us);
+	return dates->us;
+}
+
+static double class_transfer_us(const struct question *question,
+				const struct class *class)
+{
+	component_t *component = question->component;
+	const struct lanes *lanes = &mct_of(component)->lanes;
+	const struct worker *worker = class->soonest.workers[class->first];
+
+	return question->memories & memory_bit(class->memory)
+		       ? 1e6 * question->seconds[class->memory]
+		       : transfer_us(question,
+				     component->children[lanes->child[worker->id]]);
+}
+
+static double class_energy_j(const struct question *question, const struct class *class,
+			     const struct answer *answer)
+{
+	component_t *component = question->component;
+	const struct lanes *lanes = &mct_of(component)->lanes;
+	const struct worker *worker = class->soonest.workers[class->first];
+
+	((struct job *)question->task->starpu_private)->implementation =
+		answer->implementation;
+	return component_energy_j(component->children[lanes->child[worker->id]],
+				  question->task);
+}
+
+/* The first lane of the class among those where the task ends first. */
+static int number_of(const struct question *question, struct chance *chance)
+{
+	const struct lanes *lanes = &mct_of(question->component)->lanes;
+	struct limit limit = {chance, question->now_us};
+
+	if (chance->number < 0)
+		chance->number = lanes->child[soonest_first(&chance->class->soonest,
+							    limit.now_us, is_soon, &limit)
+						      ->id];
+	return chance->number;
 }
 
 /* Of those that are equal the first child. */
-static void prefer(const struct mct *mct, struct chance *best,
-		   const struct chance *chance)
+static void prefer(const struct question *question, struct chance *best,
+		   struct chance *chance)
 {
-	if (!best->child || is_better(mct, chance, best, 0) ||
-	    (chance->number < best->number && !is_better(mct, best, chance, 0)))
+	double difference = -1;
+
+	if (best->is_there)
+		difference = differ(mct_of(question->component), chance, best, 0);
+	if (difference < 0 || (!(difference > 0) &&
+			       number_of(question, chance) < number_of(question, best)))
 		*best = *chance;
+}
+
+/* Does it cost more than the best for want of time alone?  As differ() says. */
+static int is_worse(const struct mct *mct, const struct chance *best, double end_us,
+		    double transfer_us)
+{
+	const struct starpu_sched_component_mct_data *w = &mct->weights;
+
+	return best->is_there && w->_gamma * w->idle_power == 0 &&
+	       w->alpha * (end_us - best->end_us) +
+			       w->beta * (transfer_us - best->transfer_us) >
+		       0;
+}
+
+/* The class has lanes, the first of which is free then. */
+static void ask_class(const struct question *question, const struct class *class,
+		      const struct answer *answer, double free_us, struct chance *best)
+{
+	struct chance chance;
+	double to_us = class_transfer_us(question, class);
+	double last_us = end_us(free_us, question->now_us + to_us, answer->us);
+	int asks_energy = costs_energy(question);
+
+	if (!asks_energy && is_worse(mct_of(question->component), best, last_us, to_us))
+		return;
+	chance = (struct chance){.is_there = 1,
+				 .number = -1,
+				 .class = class,
+				 .end_us = last_us,
+				 .length_us = answer->us,
+				 .transfer_us = to_us,
+				 .implementation = answer->implementation};
+	if (asks_energy)
+		chance.energy_j = class_energy_j(question, class, answer);
+	prefer(question, best, &chance);
+}
+
+/* 1: some class is to be measured. */
+static int ask_classes(struct question *question, struct chance *best)
+{
+	struct tree *tree = tree_of(question->component);
+	const double *free_us = ask_lanes(question);
+	const struct classes *classes = &mct_of(question->component)->lanes.classes;
+	struct note *note = note_of(tree, question->task);
+
+	for (int i = 0; i < classes->n; i++) {
+		const struct class *class = &classes->class[i];
+		const struct answer *answer;
+
+		if (class->nmembers == 0)
+			continue;
+		answer = note_ask(tree, note, class->soonest.workers[class->first],
+				  question->task);
+		if (answer->state == ANSWER_NO)
+			continue;
+		if (isnan(answer->us))
+			return 1;
+		ask_class(question, class, answer, free_us[i], best);
+	}
+	return 0;
+}
+
+/* The same of children that are no lanes. */
+static int ask_others(const struct question *question, struct chance *best)
+{
+	const struct lanes *lanes = &mct_of(question->component)->lanes;
+	int is_alone = question->task->cl->type == STARPU_SEQ;
+	struct chance chance;
+
+	for (int i = 0; i < lanes->noutside; i++) {
+		const struct other_child *other = &lanes->outside[i];
+		component_t *child = question->component->children[other->child];
+
+		if (is_alone && other->is_team) {
+			i = other->next_alone - 1;
+			continue;
+		}
+		if (!ask(question, other->child, &chance))
+			continue;
+		if (chance.is_unknown)
+			return 1;
+		chance.end_us =
+			end_us(child->estimated_end(child),
+			       question->now_us + chance.transfer_us, chance.length_us);
+		prefer(question, best, &chance);
+	}
+	return 0;
 }
 
 static struct chance decide(component_t *component, struct starpu_task *task)
 {
-	struct mct *mct = mct_of(component);
-	struct lanes *lanes = &mct->lanes;
-	double now_us = component_now_us(component);
-	struct chance best = {0}, chance = {0};
+	const struct mct *mct = mct_of(component);
+	struct chance best = {0};
+	struct question question;
 
-	if (!(mct->weights.alpha > 0) || idle_costs(mct) ||
-	    !classes_hold_for(tree_of(component)->node, task))
-		return decide_each(component, task);
-	lanes_follow(lanes);
-	for (int i = 0; i < lanes->classes.n && !chance.is_unknown; i++)
-		if (ask_class(component, &lanes->classes.class[i], task, &chance))
-			prefer(mct, &best, &chance);
-	for (int i = 0; i < lanes->noutside && !chance.is_unknown; i++) {
-		if (!ask(component, lanes->outside[i], task, &chance))
-			continue;
-		chance.end_us = end_us(&chance, chance.child->estimated_end(chance.child),
-				       now_us);
-		prefer(mct, &best, &chance);
-	}
+	question_open(&question, component, task);
 	/* Those to be measured go by their loads. */
-	return chance.is_unknown ? decide_each(component, task) : best;
+	if (!(mct->weights.alpha > 0) || idle_costs(mct) ||
+	    !classes_hold_for(tree_of(component)->node, task) ||
+	    ask_classes(&question, &best) || ask_others(&question, &best))
+		return decide_each(&question);
+	if (best.is_there)
+		number_of(&question, &best);
+	return best;
+}
+
+/* NULL: nobody takes it now.  *is_full: who would is one of the library's queues. */
+static component_t *target_of(component_t *component, struct starpu_task *task,
+			      int *is_full)
+{
+	struct chance chance = decide(component, task);
+	component_t *child;
+
+	*is_full = 0;
+	if (!chance.is_there)
+		return NULL;
+	child = component->children[chance.number];
+	task->predicted = chance.length_us;
+	task->predicted_transfer = chance.transfer_us;
+	((struct job *)task->starpu_private)->implementation = chance.implementation;
+	*is_full = component_is_full(child, task);
+	return *is_full ? NULL : child;
 }
 
 static int mct_push(component_t *component, struct starpu_task *task)
 {
-	struct chance chance;
-	int refuses;
+	component_t *child;
+	int refuses, is_full;
 
 	tree_enter(tree_of(component));
-	chance = decide(component, task);
-	if (chance.child) {
-		task->predicted = chance.length_us;
-		task->predicted_transfer = chance.transfer_us;
-		((struct job *)task->starpu_private)->implementation =
-			chance.implementation;
-	}
-	refuses = !chance.child || component_push(chance.child, task) != 0;
+	child = target_of(component, task, &is_full);
+	refuses = !child || component_push(child, task) != 0;
 	tree_leave(tree_of(component));
 	return refuses;
+}
+
+/* Would a queue refuse it? */
+static int mct_refuses(component_t *component, struct starpu_task *task)
+{
+	int is_full;
+
+	target_of(component, task, &is_full);
+	return is_full;
 }
 
 /* ---- life ------------------------------------------------------------ */
@@ -243,7 +448,8 @@ static component_t *deciding(struct starpu_sched_tree *base,
 	return component;
 }
 
-const struct component_kind component_kind_mct = {.name = "mct"};
+const struct component_kind component_kind_mct = {
+	.name = "mct", .push = mct_push, .refuses = mct_refuses};
 
 component_t *component_mct(struct starpu_sched_tree *tree, void *data)
 {
@@ -254,22 +460,39 @@ component_t *component_mct(struct starpu_sched_tree *tree, void *data)
 
 enum { MOST_REJECTED = 8 };
 
+/* Nothing but tasks for queues that are full was there, and nothing has changed since. */
+static int is_refused_again(component_t *component)
+{
+	const struct tree *tree = tree_of(component);
+	const struct refusal *refusal = &mct_of(component)->refusal;
+
+	return refusal->is_there && refusal->hold == tree->hold &&
+	       refusal->changes == tree->changes;
+}
+
 /* Decide until children have refused a few tasks, which then wait at their places. */
 static int heft_go_on(component_t *component)
 {
+	const struct tree *tree = tree_of(component);
 	struct mct *mct = mct_of(component);
 	struct starpu_task *rejected[MOST_REJECTED], *task;
-	int n = 0, nrejected = 0;
+	int n = 0, nrejected = 0, nfull = 0, is_full;
 
-	if (mct->is_deciding)
+	if (mct->is_deciding || is_refused_again(component))
 		return 0;
 	mct->is_deciding = 1;
 	while (nrejected < MOST_REJECTED && (task = tasks_pop(&mct->tasks))) {
-		if (mct_push(component, task) == 0)
+		component_t *child = target_of(component, task, &is_full);
+
+		if (child && component_push(child, task) == 0)
 			n++;
 		else
 			rejected[nrejected++] = task;
+		nfull += is_full;
 	}
+	mct->refusal = (struct refusal){.is_there = n == 0 && nfull == nrejected,
+					.hold = tree->hold,
+					.changes = tree->changes};
 	while (nrejected-- > 0)
 		tasks_push(&mct->tasks, rejected[nrejected],
 			   rejected[nrejected]->priority, 1);
@@ -281,6 +504,7 @@ static int heft_push(component_t *component, struct starpu_task *task)
 {
 	tree_enter(tree_of(component));
 	tasks_push(&mct_of(component)->tasks, task, task->priority, 0);
+	mct_of(component)->refusal.is_there = 0;
 	heft_go_on(component);
 	tree_leave(tree_of(component));
 	return 0;
@@ -313,6 +537,7 @@ static void kept_drain(component_t *component, struct tasks *out)
 	struct tasks *tasks = &mct_of(component)->tasks;
 	struct starpu_task *task;
 
+	mct_of(component)->refusal.is_there = 0;
 	while ((task = tasks_find(tasks, 0, cannot_run, component))) {
 		tasks_take(tasks, task);
 		tasks_push(out, task, task->priority, 0);

@@ -144,6 +144,15 @@ int component_is_full(const component_t *component, const struct starpu_task *ta
 	return component->push_task == fifo_push && is_full(component->data, task);
 }
 
+int component_will_refuse(component_t *component, struct starpu_task *task)
+{
+	const struct component_kind *kind =
+		ORR_CONTAINER(component, struct component, base)->kind;
+
+	return kind && kind->refuses && component->push_task == kind->push &&
+	       kind->refuses(component, task);
+}
+
 struct readiest {
 	component_t *to;
 	unsigned memory;
@@ -226,25 +235,98 @@ static int is_refused_again(component_t *component, const component_t *to)
 	       refusal->changes == tree->changes;
 }
 
-/* A task that is refused does not hold up those behind it: others may be for children
- * that have room. */
-static int fifo_can_push(component_t *component, component_t *to)
+/* Those that were refused, in their order; the first nout are out of the store. */
+struct offers {
+	component_t *from, *to;
+	int n, nout;
+	struct starpu_task *refused[MOST_REJECTED];
+};
+
+/* The next task to offer, or that of which too many are refused.  Who will be refused
+ * stays at its place. */
+static int is_next(struct starpu_task *task, void *arg)
 {
-	struct tree *tree = tree_of(component);
+	struct offers *offers = arg;
+	double before_us;
+
+	if (!component_can_run(offers->to, task))
+		return 0;
+	before_us = component_predicted_us(task);
+	if (!component_will_refuse(offers->to, task))
+		return 1;
+	fifo_of(offers->from)->store.us += component_predicted_us(task) - before_us;
+	offers->refused[offers->n++] = task;
+	return offers->n == MOST_REJECTED;
+}
+
+/* Whoever comes here while it is pushed finds what is behind it. */
+static int offer(struct offers *offers, struct starpu_task *task)
+{
+	while (offers->nout < offers->n)
+		give(offers->from, offers->refused[offers->nout++]);
+	give(offers->from, task);
+	if (offers->to->push_task(offers->to, task) == 0)
+		return 1;
+	offers->refused[offers->n++] = task;
+	offers->nout++;
+	return 0;
+}
+
+static int offer_in_place(component_t *component, component_t *to)
+{
+	struct offers offers = {.from = component, .to = to};
+	const struct tasks *tasks = &fifo_of(component)->store.tasks;
+	struct starpu_task *task;
+	int n = 0;
+
+	while (offers.n < MOST_REJECTED &&
+	       (task = tasks_find(tasks, 0, is_next, &offers)) &&
+	       offers.n < MOST_REJECTED)
+		n += offer(&offers, task);
+	while (offers.nout-- > 0)
+		keep(component, offers.refused[offers.nout], 1);
+	return n;
+}
+
+static int offer_each(component_t *component, component_t *to)
+{
 	struct starpu_task *rejected[MOST_REJECTED];
 	int n = 0, nrejected = 0, npushed;
 
-	tree_enter(tree);
-	if (is_refused_again(component, to)) {
-		tree_leave(tree);
-		return 0;
-	}
 	do {
 		rejected[nrejected] = component_pump(component, to, &npushed);
 		n += npushed;
 	} while (rejected[nrejected] && ++nrejected < MOST_REJECTED);
 	while (nrejected-- > 0)
 		keep(component, rejected[nrejected], 1);
+	return n;
+}
+
+/* Others may push to it, or take from it, while a task is looked at. */
+static int may_stay(component_t *component, component_t *to)
+{
+	const struct component_kind *kind =
+		ORR_CONTAINER(to, struct component, base)->kind;
+
+	return component->nparents == 0 && component->pull_task == fifo_pull &&
+	       !fifo_of(component)->limits.ready && kind && kind->refuses &&
+	       to->push_task == kind->push;
+}
+
+/* A task that is refused does not hold up those behind it: others may be for children
+ * that have room. */
+static int fifo_can_push(component_t *component, component_t *to)
+{
+	struct tree *tree = tree_of(component);
+	int n;
+
+	tree_enter(tree);
+	if (is_refused_again(component, to)) {
+		tree_leave(tree);
+		return 0;
+	}
+	n = may_stay(component, to) ? offer_in_place(component, to)
+				    : offer_each(component, to);
 	if (n == 0)
 		fifo_of(component)->refusal = (struct refusal){
 			.to = to, .round = tree->round, .changes = tree->changes};

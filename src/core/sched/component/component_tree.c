@@ -27,6 +27,7 @@ void tree_enter(struct tree *tree)
 	orr_lock(&tree->lock);
 	orr_swap_ptr((void **)(uintptr_t)&tree->owner, (void *)(uintptr_t)thread);
 	orr_store(&tree->depth, 1);
+	tree->hold++;
 	tree->relaxed = self;
 }
 
@@ -66,6 +67,8 @@ void tree_free(struct tree *tree)
 		component_free(&tree->all->base);
 	if (tree->sched->tree == tree)
 		tree->sched->tree = NULL;
+	notes_free(tree->notes);
+	memberships_free(tree->memberships);
 	free(tree);
 }
 

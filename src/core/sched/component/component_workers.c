@@ -294,6 +294,7 @@ component_t *component_of_team(struct tree *tree, const int *ids, int n)
 	leaf->worker = &tree->node->workers[team->ids[0]];
 	leaf->team = team;
 	component = component_new(&tree->base, "combined worker", &component_kind_team);
+	tree->shape++;
 	component->data = leaf;
 	component->push_task = team_push;
 	component->can_pull = team_can_pull;
@@ -309,15 +310,60 @@ component_t *component_of_team(struct tree *tree, const int *ids, int n)
 	return component;
 }
 
+/* The teams of each worker, in the order of the tree's components. */
+struct memberships {
+	unsigned shape;
+	component_t **teams;
+	int ends[]; /* by worker */
+};
+
+void memberships_free(struct memberships *memberships)
+{
+	if (memberships)
+		free(memberships->teams);
+	free(memberships);
+}
+
+#define EACH_TEAM(c, tree)                                                               \
+	for (struct component *c = (tree)->all; c; c = c->next)                          \
+		if (c->kind == &component_kind_team)
+
+static struct memberships *follow_teams(struct tree *tree)
+{
+	struct memberships *known = tree->memberships;
+	int nworkers = tree->node->nworkers, n = 0;
+	size_t bytes = sizeof(*known) + (size_t)nworkers * sizeof(known->ends[0]);
+
+	if (known && known->shape == tree->shape)
+		return known;
+	memberships_free(known);
+	known = tree->memberships = orr_alloc(bytes);
+	known->shape = tree->shape;
+	EACH_TEAM(c, tree)
+	n += leaf_of(&c->base)->team->size;
+	known->teams = orr_alloc(((size_t)n + 1) * sizeof(known->teams[0]));
+	n = 0;
+	for (int id = 0; id < nworkers; id++) {
+		EACH_TEAM(c, tree)
+		if (starpu_bitmap_get(&c->base.workers_in_ctx, id))
+			known->teams[n++] = &c->base;
+		known->ends[id] = n;
+	}
+	return known;
+}
+
 /* What teams are given waits in queues above them, which only their members ask. */
 int component_team_pull(struct tree *tree, struct worker *worker)
 {
-	for (struct component *c = tree->nteams > 0 ? tree->all : NULL; c; c = c->next) {
-		component_t *component = &c->base;
+	const struct memberships *of = tree->nteams > 0 ? follow_teams(tree) : NULL;
+	unsigned shape = tree->shape;
+	int i = of && worker->id > 0 ? of->ends[worker->id - 1] : 0;
+
+	for (; of && tree->shape == shape && i < of->ends[worker->id]; i++) {
+		component_t *component = of->teams[i];
 		struct starpu_task *task;
 
-		if (c->kind != &component_kind_team ||
-		    !starpu_bitmap_get(&component->workers_in_ctx, worker->id) ||
+		if (!starpu_bitmap_get(&component->workers_in_ctx, worker->id) ||
 		    !team_is_here(component))
 			continue;
 		task = component_parents_pull(component, component);
