@@ -160,6 +160,7 @@ struct sim {
 	struct net_group *groups;
 	struct progress *progress; /* NULL: not wanted */
 	struct summary *summary;   /* NULL before the first node */
+	struct links *links;       /* links.h: of all nodes; kept */
 	struct signals signals;    /* signals, once a node has something to do then */
 	void *signal_stack;        /* for their handlers, or NULL */
 	int ends_watched;          /* the same of exit() */
@@ -261,6 +262,7 @@ struct plat {
 	struct pool workers; /* struct sim_worker */
 	struct specifics specifics; /* of callbacks that no worker runs */
 	struct gpu_kind *gpu_kinds; /* gpus.c */
+	const struct links *links;  /* links.h, or NULL */
 	struct pcie *pcie;
 	uint64_t ndraws;                           /* of noise */
 	struct sim_disk *disks[PLAT_MAX_MEMORIES]; /* by their devid */
