@@ -578,10 +578,11 @@ int pcie_reaches(struct plat *plat, unsigned from, unsigned to)
 	const struct pcie *pcie = plat->pcie;
 	unsigned n = pcie->nmains + pcie->ngpus;
 
-	if (pcie->stages_peers && is_gpu(pcie, from) && is_gpu(pcie, to) &&
-	    !is_between_peers(pcie, from, to))
+	/* There are memories behind those of GPUs, of disks. */
+	if (from >= n || to >= n)
 		return 0;
-	return from < n && to < n;
+	return !pcie->stages_peers || !is_gpu(pcie, from) || !is_gpu(pcie, to) ||
+	       is_between_peers(pcie, from, to);
 }
 
 void pcie_work(struct plat *plat, unsigned memory, double seconds)
