@@ -574,6 +574,12 @@ def runs(suite):
     suite.succeeds("a_choice_of_gpus_that_are_not_there_is_told", "run", "--sim", "small4", "-n", "2", RING,
                    says="9 is not the number of a CUDA device: expected 0 to")
     del os.environ["STARPU_WORKERS_CUDAID"]
+    for name, what in (("STARPU_WORKERS_CPUID", "hardware threads"), ("STARPU_WORKERS_COREID", "cores")):
+        os.environ[name] = "0 1-9"
+        status, said = suite.orrery("run", "--sim", "small4", "-n", "2", RING)
+        suite.verdict("%s_that_are_not_there_end_the_run" % what.replace(" ", "_"), status != 0 and said.count(
+            name + " is \"0 1-9\": expected logical %s from 0 to 3, such as \"0 2 4-6\"" % what) == 1, said)
+        del os.environ[name]
     suite.succeeds("run_takes_a_ready_machine", "run", "--quiet", "--sim", "xe6:27", "-n", "2",
                    "./hello-sim", says="of 2, argument none", times=2)
     suite.write("bad.xml", XML_MISTAKES["xml_unit"][0])
