@@ -14,9 +14,10 @@ from orrery_tool.platform_quantities import (BANDWIDTHS, TIMES, doubt, factors_m
                                              radical_mistake)
 from orrery_tool.platform_kinds import gpu_kinds_mistake, prefix_mistake, ranges_of
 from orrery_tool.platform_limits import MAX_GPUS, MAX_NUMAS, MOST, text_mistake
+from orrery_tool.platform_links import holder_mistakes
 from orrery_tool.words import Refusal
 
-TEXTS = ("cpu_model", "gpu_model", "kinds", "gpu_kinds", "push_costs", "copy_factors", "small_copy_factors",
+TEXTS = ("cpu_model", "gpu_model", "kinds", "gpu_kinds", "gpu_links", "push_costs", "copy_factors", "small_copy_factors",
          "cold_costs", "gpu_kernels", "gpu_launches")
 NUMBERS = ("cpus", "gpus", "gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "host_shared",
            "spare_cores", "copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
@@ -68,7 +69,7 @@ class Reader:
     def __init__(self, path):
         self.path, self.open, self.nhosts = path, [], 0
         self.kinds, self.of_kinds = None, [] # of the holder; (line, name, prefix, plain) of its properties
-        self.gpu_kinds = {}            # of the holder: {prefix: (line, value)}
+        self.gpu_kinds, self.links = {}, {} # of the holder: {prefix: (line, value)}
         self.properties = {}           # of the holder: values of those that are numbers
         self.wide = {}                 # links that are FATPIPE, and a line with a route over each
         self.policies, self.notes = {}, [] # of links, by their names; what a run does not follow
@@ -138,7 +139,8 @@ class Reader:
         self.judge(name, element_mistake(name, attributes))
         self.wonder(name, "radical", element_doubt(name, attributes))
         if name in HOLDERS:
-            self.kinds, self.of_kinds, self.properties, self.gpu_kinds = None, [], {}, {}
+            self.kinds, self.of_kinds, self.properties = None, [], {}
+            self.gpu_kinds, self.links = {}, {}
         self.open.append((name, attributes))
 
     def end(self, name):
@@ -156,6 +158,8 @@ class Reader:
                 gpu_kinds_mistake(prefix + "gpu_kinds", value, count, known)
             if words:
                 self.refuse("prop", words, line)
+        for line, words in holder_mistakes(self.links, self.properties):
+            self.refuse("prop", words, line)
         gpus = {kind: self.gpu_kinds.get(kind + ".", self.gpu_kinds.get("", (0, "")))[1] for kind in known + [""]}
         for line, prop, kind, plain in self.of_kinds:
             words = prefix_mistake(prop, kind, plain, known, gpus, NUMBERS + TEXTS)
@@ -273,6 +277,8 @@ class Reader:
             self.kinds = value
         if plain == "gpu_kinds":
             self.gpu_kinds[name[:-len(plain)]] = (self.parser.CurrentLineNumber, value)
+        if plain == "gpu_links":
+            self.links[name[:-len(plain)]] = (self.parser.CurrentLineNumber, value)
         if kind:
             self.of_kinds.append((self.parser.CurrentLineNumber, name, kind, plain))
         if name in self.properties:

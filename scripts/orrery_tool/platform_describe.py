@@ -8,6 +8,7 @@ import tomllib
 
 from orrery_tool.platform_hints import APART, IN_OTHER_WORDS, OTHER_NAMES, meant, shown, toml_remedy
 from orrery_tool.platform_limits import check_count, check_figure, forget_shape
+from orrery_tool.platform_links import LINK_KEYS, trimmed
 from orrery_tool.platform_units import KINDS, read_quantity
 from orrery_tool.words import Refusal
 
@@ -44,10 +45,12 @@ NODE_KEYS = {
 DEVICE_KEYS = {name: NODE_KEYS[name] for name in (
     "gpu", "gpus", "gpu_model", "gpu_memory", "gpu_sp", "gpu_dp", "gpu_kernels", "gpu_launch", "gpu_gap",
     "gpu_launches", "pcie_bandwidth", "pcie_latency", "nvlink_bandwidth")}
+# What a node has inside: the keys of each table, and what has one
+TABLES_OF_NODE = {"device": (DEVICE_KEYS, "kind of GPUs"), "link": (LINK_KEYS, "group of GPUs with links to each other")}
 PARTITION_KEYS = {"name": "text", "nodes": "count", "node": None}
 TABLES = {"node": NODE_KEYS, "partition": PARTITION_KEYS}
 # What else a table has inside: tables, by their names
-INSIDE = {"the top": tuple(TABLES), "[node]": ("device",), "[partition.node]": ("device",),
+INSIDE = {"the top": tuple(TABLES), "[node]": ("device", "link"), "[partition.node]": ("device", "link"),
           "[[partition]]": ("node",)}
 PARTS = {"link": "links", "cpu": "processors", "gpu": "GPUs"}
 OWN_FIGURES = {"link": "bandwidth = \"25 GB/s\" and latency = \"1.2 us\"",
@@ -126,8 +129,8 @@ def parse_toml(path, text):
         words = re.sub(r" \(at .*\)$", "", str(error))
         words = words.replace("Cannot overwrite a value", "it is said twice")
         name = re.match(r"\[+([\w. -]+)", line)
-        if name and name.group(1).strip() not in ("node", "partition", "partition.node", "node.device",
-                                                  "partition.node.device") \
+        if name and name.group(1).strip() not in ("node", "partition", "partition.node", "node.device", "node.link",
+                                                  "partition.node.device", "partition.node.link") \
                 and "twice" in words:
             words = "there is no such table"
         words = re.sub(r"Cannot declare \(.*\) twice", "it is there twice", words)
@@ -238,6 +241,8 @@ class Source:
                 if path[-1] == "node" and type(data) is int else ""))
         for name, value in data.items():
             where, comment = self.where(path + (name,))
+            if name == "link" and name in INSIDE.get(title, ()) and isinstance(value, str):
+                refuse_key(where, name, title, [k for k in keys]) # of the network
             if name not in keys and name not in INSIDE.get(title, ()):
                 refuse_key(where, name, title, [k for k in keys])
             if name in INSIDE.get(title, ()):
@@ -248,18 +253,19 @@ class Source:
 
 
     def node(self, data, path, title):
-        """A node's figures, and as "device" the tables of its GPUs, where it has several kinds."""
+        """A node's figures, and as "device" the tables of its GPUs, where it has several kinds, as "link" those of
+        links between them."""
         figures = self.table(data, path, title, NODE_KEYS)
-        if "device" not in figures:
-            return figures
-        inner, tables = "[[%s.device]]" % title.strip("[]"), figures.pop("device")
-        where = self.where(path + ("device",))[0]
-        if not isinstance(tables, list):
-            raise Refusal("%s: device is %s, expected one %s for each kind of GPUs" % (
-                where, shown(tables) if not isinstance(tables, dict) else "one table", inner))
-        for i, one in enumerate(tables):
-            device = self.table(one, path + ("device", i), inner, DEVICE_KEYS)
-            figures.setdefault("device", []).append((self.where(path + ("device", i))[0], device))
+        for name, (keys, each) in TABLES_OF_NODE.items():
+            if name not in figures:
+                continue
+            inner, tables = "[[%s.%s]]" % (title.strip("[]"), name), figures.pop(name)
+            if not isinstance(tables, list):
+                raise Refusal("%s: %s is %s, expected one %s for each %s" % (
+                    self.where(path + (name,))[0], name, shown(tables) if not isinstance(tables, dict)
+                    else "one table", inner, each))
+            figures[name] = [(self.where(path + (name, i))[0], self.table(one, path + (name, i), inner, keys))
+                             for i, one in enumerate(tables)]
         return figures
 
 
@@ -292,7 +298,14 @@ class Description:
 
     @staticmethod
     def take_node(known, said):
-        """GPUs of several kinds take the place of alike ones, and the other way round."""
+        """GPUs of several kinds take the place of alike ones, and the other way round; so do links of pairs and one
+        figure for all, and other GPUs have other links."""
+        if "link" in said:
+            known.pop("nvlink_bandwidth", None)
+        elif {"device", "gpu", "nvlink_bandwidth"} & set(said):
+            known.pop("link", None)
+        elif "gpus" in said and "link" in known:
+            known["link"] = trimmed(known["link"], said["gpus"].value)
         if "device" in said:
             for name in DEVICE_KEYS:
                 known.pop(name, None)

@@ -30,6 +30,7 @@ APART = "all partitions are of one network; two networks and a link between them
     "platform of SimGrid's, see \"orrery help platforms\""
 IN_OTHER_WORDS = {
     "device": "GPUs of one kind are a table below that of their node, [[node.device]]",
+    "links": "links between GPUs are tables below that of their node, [[node.link]]",
     "devices": "GPUs of one kind are a table below that of their node, [[node.device]]",
     "groups": "the number of groups follows from nodes, nodes_per_router, routers and chassis",
     "levels": "a fat tree has as many levels as its nodes need, or tree says them",
@@ -145,8 +146,10 @@ def table_remedy(line, head, words):
         return "it stands once below each [[partition]]"
     if name in ("node.device", "partition.node.device"):
         return "each kind of GPUs begins with [[%s]]" % name
-    return "tables are [node], [[node.device]] and [[partition]], and below one of these [partition.node] and " \
-        "[[partition.node.device]]"
+    if name in ("node.link", "partition.node.link"):
+        return "each group of GPUs with links to each other begins with [[%s]]" % name
+    return "tables are [node], [[node.device]], [[node.link]] and [[partition]], and below one of these " \
+        "[partition.node], [[partition.node.device]] and [[partition.node.link]]"
 
 
 def toml_remedy(line, words):

@@ -14,6 +14,7 @@ from orrery_tool.platform_units import TIMES, bandwidth
 from orrery_tool.words import Refusal
 
 ALIKE = 0.1                # parts by which links of GPUs of one kind differ
+UNLIKE = 1.5               # how many times faster one pair of GPUs has links of its own
 SUFFIXES = (".platform.v4.xml", ".platform.xml", ".bandwidth", ".latency", ".config",
             ".affinity")
 
@@ -93,6 +94,9 @@ class Bus:
         self.model, self.memory = None, 0
         self.models, self.memories = {}, {} # by GPU
         self.peers = {}                # by GPU: its ways to others and back
+        self.pairs = {}                # by two GPUs: bandwidths and latencies of their ways
+        self.by_host = set()           # those of them who have none
+        self.pair_crossings = {}       # of the link that all copies share, where that is known
         self.to, self.back, self.peer, self.latency = [], [], [], []
         self.shared, self.crossings, self.host = 0, 0, 0
         self.numas, self.numa_speeds, self.numa_latencies = 1, [], []
@@ -112,12 +116,34 @@ class Bus:
                           "of %d GPUs; have StarPU measure it again"
                           % (self.where, len(self.to), len(self.back), self.gpus))
 
+    def add_pair(self, one, other, speed, latency):
+        """A way from one GPU to another."""
+        self.peer.append(speed)
+        for end in (one, other):
+            self.peers.setdefault(end, []).append(speed)
+        self.pairs.setdefault((min(one, other), max(one, other)), []).append((speed, latency))
+
     def unequal(self):
-        """A GPU has one figure for all its ways to others: spoken of where that is no good one."""
-        if self.peer and max(self.peer) > 1.5 * min(self.peer):
-            self.notes.append("%s: the links between GPUs have %.3g to %.3g GB/s; all of a kind are taken to have "
-                              "their mean, which GPUs with slower links do not reach"
-                              % (self.where, 1e-9 * min(self.peer), 1e-9 * max(self.peer)))
+        """Do pairs of GPUs have links that one figure for all does not describe?"""
+        means = [statistics.mean(speed for speed, _ in ways) for pair, ways in self.pairs.items()
+                 if pair not in self.by_host]
+        return bool(self.peer and means) and (bool(self.by_host) or max(means) > UNLIKE * min(means))
+
+    def links(self, figure):
+        """A table for each two GPUs with links to each other, means of both directions."""
+        tables = []
+        for pair, ways in sorted(self.pairs.items()):
+            if pair in self.by_host:
+                continue
+            crossings = self.pair_crossings.get(pair)
+            table = {"gpus": figure(list(pair), "CUDA devices"),
+                     "bandwidth": figure(statistics.mean(speed for speed, _ in ways), "between GPUs, means of both "
+                                         "directions"),
+                     "latency": figure(statistics.mean(latency for _, latency in ways), "the same")}
+            if crossings is not None and crossings != self.crossings:
+                table["host_peers"] = figure(min(crossings, 2), "of the link that all share")
+            tables.append((self.where, table))
+        return tables
 
     def rows(self, n):
         """What is said of each of the first n GPUs."""
@@ -156,7 +182,7 @@ class Bus:
                      "pcie_latency": figure(mean("latency"), "mean of both directions")}
             if rows[0]["memory"]:
                 table["gpu_memory"] = figure(rows[0]["memory"], "memory of a GPU")
-            if mean("peer"):
+            if mean("peer") and not self.unequal():
                 table["nvlink_bandwidth"] = figure(mean("peer"), "to other GPUs")
             tables.append(table)
         return [dict(tables[group], gpus=figure(count, "CUDA devices that follow each other"))
@@ -214,9 +240,11 @@ class Bus:
             found["host_shared"] = figure(1, "one link for both directions of all GPUs")
         if self.crossings:
             found["host_peers"] = figure(self.crossings, "of that link in the route of two GPUs")
-        if self.peer:
+        if self.unequal():
+            found["link"] = self.links(figure)
+        elif self.peer:
             found["nvlink_bandwidth"] = figure(statistics.mean(self.peer), "between GPUs")
-        elif self.gpus > 1:
+        if self.gpus > 1 and (not self.peer or self.by_host):
             found["peer_access"] = figure(0, "GPUs do not reach each other's memory")
         found["device"] = self.devices(self.gpus if gpus is None else min(gpus, self.gpus),
                                        found["gpu_model"].value, figure) \
@@ -265,9 +293,7 @@ def read_machine(path, root):
         if set(ends.groups()) & set(disks):
             continue
         if "RAM" not in ends.groups() and properties.get("memcpy_peer", "0") != "0":
-            bus.peer.append(speed)
-            for end in ends.groups():
-                bus.peers.setdefault(cuda.index(end), []).append(speed)
+            bus.add_pair(*map(cuda.index, ends.groups()), speed, latency)
     for name in cuda:
         for figures, link in ((bus.to, "RAM-" + name), (bus.back, name + "-RAM")):
             figures.append(speeds[link][0])
@@ -293,6 +319,10 @@ def find_shared(bus, routes, cuda):
     between = [sum(link in shared for link in links) for ends, links in routes.items()
                if shared and set(ends) <= set(cuda)]
     bus.shared, bus.crossings = len(shared or ()), max(between, default=0)
+    for ends, links in routes.items():
+        if shared and len(set(ends)) == 2 and set(ends) <= set(cuda):
+            pair = tuple(sorted(map(cuda.index, ends)))
+            bus.pair_crossings[pair] = max(bus.pair_crossings.get(pair, 0), sum(link in shared for link in links))
     return shared or ()
 
 
@@ -366,23 +396,27 @@ def goes_by_host(tables, numas, gpu, other):
 
 def read_peers(bus, tables, ends):
     """The ways from GPU to GPU."""
-    gpus, by_host = range(bus.numas, bus.numas + bus.gpus), 0
+    gpus, by_host = range(bus.numas, bus.numas + bus.gpus), {}
     for gpu in gpus:
         for other in gpus:
-            if other != gpu and math.isfinite(tables[0][gpu][other]):
-                bus.peer.append(1e6 * between(tables[0], ends[0], gpu, other, 1e-3))
-                for end in (gpu, other):
-                    bus.peers.setdefault(end - bus.numas, []).append(bus.peer[-1])
-                by_host += goes_by_host(tables, bus.numas, gpu, other)
-    if by_host == len(bus.peer):
+            if other == gpu or not math.isfinite(tables[0][gpu][other]):
+                continue
+            one, two = gpu - bus.numas, other - bus.numas
+            bus.add_pair(one, two, 1e6 * between(tables[0], ends[0], gpu, other, 1e-3),
+                         1e-6 * max(tables[1][gpu][other], 0) if math.isfinite(tables[1][gpu][other]) else 0)
+            by_host.setdefault((min(one, two), max(one, two)), []).append(
+                goes_by_host(tables, bus.numas, gpu, other))
+    bus.by_host = {pair for pair, ways in by_host.items() if all(ways)}
+    for pair, ways in by_host.items():
+        if any(ways) and not all(ways):
+            bus.notes.append("%s: of the two ways between GPUs %d and %d one goes through main memory, the other does "
+                             "not; both are taken to be direct and to have their mean" % ((ends[0],) + pair))
+    if len(bus.by_host) == len(bus.pairs):
         bus.peer = []
-    elif by_host:
-        bus.notes.append("%s: %d of the %d ways between GPUs go through main memory, the others do not; "
-                         "all are taken to be direct and to have their mean"
-                         % (ends[0], by_host, len(bus.peer)))
     if len(bus.peer) not in (0, bus.gpus * (bus.gpus - 1)):
-        bus.notes.append("%s: only %d of the ways between %d GPUs have a figure; all are taken to have "
-                         "their mean" % (ends[0], len(bus.peer), bus.gpus))
+        bus.notes.append("%s: only %d of the ways between %d GPUs have a figure; %s" % (
+            ends[0], len(bus.peer), bus.gpus, "pairs that have none go by the links of the host" if bus.unequal() else
+            "all are taken to have their mean"))
 
 
 def read_calibration(stem):
@@ -436,6 +470,7 @@ def add_platform(bus, read_platform):
                 bus.model, bus.memory, bus.disks = there.model, there.memory, there.disks
                 bus.models, bus.memories = there.models, there.memories
                 bus.peer = bus.peer if there.peer else []
+                bus.pair_crossings = there.pair_crossings
             else:
                 bus.notes.append("%s has %d GPUs, and %s.config %d: it is left aside" % (
                     bus.where + end, there.gpus, bus.where, bus.gpus))
@@ -452,14 +487,12 @@ def bus_of(path, read_platform):
                           "RAM; give the directory bus/ and the name of the machine" % path)
         bus = read_machine(path, root)
         bus.check()
-        bus.unequal()
         return bus
     stem = stem_of(path)
     if is_bus(stem):
         bus = read_calibration(stem)
         add_platform(bus, read_platform)
         bus.check()
-        bus.unequal()
         return bus
     directory = path if os.path.isdir(path) else os.path.dirname(stem) or "."
     names = calibrations_in(directory)

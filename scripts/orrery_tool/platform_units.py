@@ -53,6 +53,11 @@ def lengths(text):
         re.fullmatch("[0-9]{1,7}", part) for part in parts) else None
 
 
+def numbers(text):
+    parts = re.split(r"\s*,\s*", text.strip().strip("[]"))
+    return [int(part) for part in parts] if all(re.fullmatch("[0-9]{1,6}", part) for part in parts) else None
+
+
 # kind: (reader of a text, whether a bare number is one, what is expected)
 KINDS = {
     "bandwidth": (bandwidth, True, "a bandwidth such as \"25 GB/s\" or \"200 Gbit/s\""),
@@ -62,6 +67,7 @@ KINDS = {
     "count": (count, True, "a whole number"),
     "number": (number, True, "a number"),
     "lengths": (lengths, False, "lengths such as [8, 8, 16]"),
+    "numbers": (numbers, False, "numbers such as [0, 1]"),
     "text": (str, False, "a text in quotes"),
 }
 
@@ -73,6 +79,8 @@ def read_quantity(kind, value):
         return None
     if kind == "lengths" and isinstance(value, list):
         return value if value and all(type(v) is int and v > 0 for v in value) else None
+    if kind == "numbers" and isinstance(value, list):
+        return value if all(type(v) is int and v >= 0 for v in value) else None
     if isinstance(value, (int, float)):
         if not takes_numbers or not 0 <= value < math.inf or (kind == "count" and value != int(value)):
             return None

@@ -9,6 +9,7 @@ from orrery_tool.platform_describe import DEVICE_KEYS, NETWORK_KEYS, NODE_KEYS, 
 from orrery_tool.platform_kinds import Kinds, check_devices
 from orrery_tool.platform_limits import (MAX_GPUS, MAX_NODES, MAX_NUMAS, check_needs, check_network, is_said,
                                          node_notes, unlikely, unusual)
+from orrery_tool.platform_links import check_links, links_origin, links_text, trimmed
 from orrery_tool.platform_shape import shape_of
 from orrery_tool.platform_starpu import bus_of
 from orrery_tool.words import Refusal
@@ -33,7 +34,7 @@ PROPERTIES = {
         "poll_wait", "switch_cost", "page_cost", "copy_factors", "small_copy_factors",
         "cold_costs", "exchange_cost", "lone_copy")},
     "host_shared": "host_shared", "host_peers": "host_peers", "peer_access": "peer_access",
-    "nvlink_bw": "nvlink_bandwidth", "disks": "disks", "disk_read_bw": "disk_read_bandwidth",
+    "nvlink_bw": "nvlink_bandwidth", "gpu_links": "gpu_links", "disks": "disks", "disk_read_bw": "disk_read_bandwidth",
     "disk_write_bw": "disk_write_bandwidth", "disk_lat": "disk_latency",
 }
 GPU_ONLY = ("gpu", "pcie", "host_", "peer_", "nvlink")
@@ -49,7 +50,7 @@ class Node:
 
     def __init__(self, figures, library, directory, read_platform):
         self.figures, self.kinds = dict(figures), None
-        devices = self.figures.pop("device", None)
+        devices, self.links = self.figures.pop("device", None), self.figures.pop("link", None)
         self.directory, self.library, self.notes = directory, library, []
         if "machine" in figures:
             machine = figures["machine"]
@@ -58,7 +59,12 @@ class Node:
                 bus = bus_of(path, read_platform)
                 self.notes += bus.notes
                 found = bus.figures(self.value("sockets", 1), self.value("gpus", None))
-                measured = found.pop("device", None)
+                measured, links = found.pop("device", None), found.pop("link", None)
+                if self.links:
+                    for figures_of in [found] + (measured or []):
+                        figures_of.pop("nvlink_bandwidth", None)
+                elif links and "nvlink_bandwidth" not in figures:
+                    self.links = trimmed(links, self.value("gpus", bus.gpus))
                 self.fill(found)
                 if measured and not devices:
                     devices = [(machine.where, dict(one, **{name: figures[name] for name in one
@@ -80,6 +86,9 @@ class Node:
             gpu = figures["gpu"]
             self.fill({"gpu_model": Figure(gpu.value, gpu.where, "NVIDIA data sheet: " + gpu.value),
                        "gpus": Figure(1, gpu.where, "one, since a gpu is named")})
+        if self.links:
+            check_links(self)
+            self.figures["gpu_links"] = Figure(links_text(self.links), self.links[0][0], links_origin(self.links))
         self.check()
         self.notes += node_notes(self, cores and cores.value)
 

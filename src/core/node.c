@@ -13,6 +13,7 @@
 #include "core/sched/ranks.h"
 #include "core/sched/teams.h"
 #include "core/bound/bound.h"
+#include "core/choice.h"
 #include "core/counters.h"
 #include "core/data/ahead.h"
 #include "core/data/coherency.h"
@@ -413,6 +414,7 @@ static int open_workers(struct node *node)
 	for (int i = 0; i < node->machine->nmemories; i++, node->nmemories++)
 		open_other_memory(node, &node->machine->memories[i]);
 	set_depths(node);
+	choice_tell_shared(node);
 	node->nidle = node->nworkers;
 	routes_make(node, (unsigned)node->nmemories);
 	return 0;

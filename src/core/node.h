@@ -79,6 +79,7 @@ struct world {
 	struct shapes *shapes;     /* of core/data/shapes.h, or NULL */
 	void *utilisation;         /* the API's, for the table of ORRERY_TRACE; or NULL */
 	int is_refused_told;       /* that records of events cannot be written */
+	int is_shared_told;        /* that workers share cores; see core/choice.h */
 	int nnodes;                /* nodes open now */
 	struct orr_lock lasting_lock;
 	struct table lasting; /* struct lasting by the seat of their rank */
@@ -230,6 +231,9 @@ struct node {
 	/* The backend knows that nothing will happen any more, on any node, unless this
 	 * does something: 1.  Or plat_unstick() was called.  NULL without MPI layer. */
 	int (*on_stuck)(struct node *node);
+	/* The job of another node of this process whose kernel a job runs, or NULL; set
+	 * by who has such jobs. */
+	const struct job *(*stands_for)(const struct job *job);
 	/* All workers have ended and all memory is given back; NULL: nothing to do. */
 	void (*on_close)(struct node *node);
 	struct ms *ms; /* of a master and of a slave, see mpi/ms.h; else NULL */

@@ -185,6 +185,16 @@ static double duration_us(struct starpu_task *task, unsigned workerid,
 	return 1e6 * (estimate.seconds + passage_s(worker, job->task));
 }
 
+static const struct job *master_s_job(const struct job *job)
+{
+	const struct starpu_task *task = job->task;
+	const struct starpu_perfmodel *model = task && task->cl ? task->cl->model : NULL;
+	const struct execution *execution = task ? task->cl_arg : NULL;
+
+	return model && model->worker_cost_function == duration_us ? execution->how.job
+								   : NULL;
+}
+
 /* ---- execution ------------------------------------------------------- */
 
 static void free_execution(struct execution *execution)
@@ -516,6 +526,8 @@ static void init_codelets(struct ms_slave *slave)
 {
 	slave->model.type = STARPU_PER_WORKER;
 	slave->model.worker_cost_function = duration_us;
+	if (slave->ms->node->machine->one_environment)
+		slave->ms->node->stands_for = master_s_job;
 	for (int i = 0; i < KINDS_OF_FLAGS; i++) {
 		struct starpu_codelet *cl = &slave->codelets[i];
 

@@ -191,6 +191,9 @@ struct plat_machine {
 	/* Policies are to steal as StarPU's do where these are known to differ, so that a
 	 * run predicts StarPU's. */
 	int steals_as_starpu;
+	/* Copies between devices take other times from one than from another: a value
+	 * comes from where it is nearest, not from the first memory that has it. */
+	int ways_differ;
 	/* A kernel may wait: it has a thread, or what stands for one. */
 	int kernels_wait;
 	struct plat_costs costs;

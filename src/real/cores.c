@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/knobs.h"
+#include "core/choice.h"
 #include "plat/places.h"
 #include "real/real.h"
 
@@ -115,94 +116,55 @@ static void add_id(struct cores *cores, int *room, long id)
 	cores->ids[cores->nids++] = (int)id;
 }
 
-/* Numbers of one kind that the environment may name, for the workers. */
-struct id_list {
-	const char *variable, *what, *text;
-	hwloc_obj_type_t type;
+/* While they are listed that the user names for the workers. */
+struct listing {
+	struct plat *plat;
+	hwloc_obj_type_t type; /* of what is named */
+	int room;
 };
 
-static void add_listed(struct plat *plat, const struct id_list *list, int *room, long id)
+static void add_listed(void *arg, int id)
 {
+	struct listing *listing = arg;
+	struct plat *plat = listing->plat;
 	struct cores *cores = &plat->cores;
 	hwloc_obj_t core;
 	int nthreads = node_knobs(plat->node)->nthreads_per_core;
 
-	if (list->type == HWLOC_OBJ_PU) {
-		add_id(cores, room, id);
+	if (listing->type == HWLOC_OBJ_PU) {
+		add_id(cores, &listing->room, id);
 		return;
 	}
-	core = hwloc_get_obj_by_type(cores->topology, list->type, (unsigned)id);
+	core = hwloc_get_obj_by_type(cores->topology, listing->type, (unsigned)id);
 	for (int i = 0; i < nthreads; i++) {
 		hwloc_obj_t pu = hwloc_get_obj_inside_cpuset_by_type(
 			cores->topology, core->cpuset, HWLOC_OBJ_PU, (unsigned)i);
 
 		if (pu)
-			add_id(cores, room, pu->logical_index);
+			add_id(cores, &listing->room, pu->logical_index);
 	}
-}
-
-/* "0 1 4-6 8-": integers and ranges, the last range perhaps open. */
-static void parse_ids(struct plat *plat, const struct id_list *list)
-{
-	struct cores *cores = &plat->cores;
-	int n = hwloc_get_nbobjs_by_type(cores->topology, list->type), room = 0;
-	const char *at = list->text + strspn(list->text, " ,");
-
-	free(cores->ids);
-	cores->ids = NULL;
-	cores->nids = 0;
-	while (*at) {
-		char *end;
-		long first = strtol(at, &end, 10), last = first;
-
-		if (end != at && *end == '-') {
-			at = end + 1;
-			last = strtol(at, &end, 10);
-			if (end == at)
-				last = n - 1;
-		} else if (end == at) {
-			last = -1;
-		}
-		if (first < 0 || last < first || last >= n)
-			orr_die(plat->node->rank,
-				"%s is \"%s\": expected logical %s from 0 to %d, such as "
-				"\"0 2 4-6\"",
-				list->variable, list->text, list->what, n - 1);
-		for (long id = first; id <= last; id++)
-			add_listed(plat, list, &room, id);
-		at = end + strspn(end, " ,");
-	}
-}
-
-static struct id_list listed_in_environment(const struct plat *plat)
-{
-	const struct knobs *knobs = node_knobs(plat->node);
-
-	if (*knobs->workers_cpuid || !*knobs->workers_coreid)
-		return (struct id_list){"STARPU_WORKERS_CPUID", "hardware threads",
-					knobs->workers_cpuid, HWLOC_OBJ_PU};
-	return (struct id_list){"STARPU_WORKERS_COREID", "cores", knobs->workers_coreid,
-				HWLOC_OBJ_CORE};
 }
 
 /* The application's choice of cores, through the environment or starpu_conf. */
 static void choose_ids(struct plat *plat)
 {
-	const struct starpu_conf *conf = plat->node->conf;
-	struct id_list list = listed_in_environment(plat);
+	struct choice_places places = choice_places(plat->node);
 	struct cores *cores = &plat->cores;
-	int room = 0;
+	struct listing listing = {plat, places.are_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU,
+				  0};
 
-	if (conf->use_explicit_workers_bindid &&
-	    (!*list.text || conf->precedence_over_environment_variables)) {
-		free(cores->ids);
-		cores->ids = NULL;
-		cores->nids = 0;
-		for (int i = 0; i < STARPU_NMAXWORKERS; i++)
-			add_id(cores, &room, conf->workers_bindid[i]);
-	} else if (*list.text) {
-		parse_ids(plat, &list);
-	}
+	if (!places.ids && !*places.text)
+		return;
+	free(cores->ids);
+	cores->ids = NULL;
+	cores->nids = 0;
+	if (!places.ids)
+		choice_read_places(
+			plat->node, &places,
+			hwloc_get_nbobjs_by_type(cores->topology, listing.type),
+			add_listed, &listing);
+	for (int i = 0; places.ids && i < STARPU_NMAXWORKERS; i++)
+		add_id(cores, &listing.room, places.ids[i]);
 }
 
 /* A place that the environment names for one thread; cpu goes before core. */

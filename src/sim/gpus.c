@@ -9,7 +9,7 @@
 
 #include "base/decimal.h"
 #include "core/choice.h"
-#include "sim.h"
+#include "links.h"
 
 /*
  * gpus.c - a node's GPUs, from the properties of its host.
@@ -168,6 +168,28 @@ static int complain_kinds(struct plat *plat, const char *text)
 	return -ENODEV;
 }
 
+/* What all GPUs have for all others, and what some have for some.  0 or -ENODEV. */
+static int read_links(struct plat *plat, int count)
+{
+	const struct plat_devices *gpus = &plat->machine.devices[STARPU_CUDA_WORKER];
+	int have_peers = gpus->pace.peer_bytes_per_s > 0;
+
+	if (links_read(plat, count) < 0)
+		return -ENODEV;
+	plat->machine.ways_differ = plat->links != NULL;
+	for (const struct gpu_kind *kind = plat->gpu_kinds; kind; kind = kind->next)
+		have_peers |= kind->pace.peer_bytes_per_s > 0;
+	if (!plat->links || !have_peers)
+		return 0;
+	orr_complain(
+		plat->node->rank,
+		"platform file: host %s has the properties \"gpu_links\" and "
+		"\"nvlink_bw\": expected one of them; name all GPUs of the latter in a "
+		"group of the former, or leave it out",
+		sg_host_get_name(plat->host));
+	return -ENODEV;
+}
+
 static int read_all(struct plat *plat, int count)
 {
 	struct plat_devices *gpus = &plat->machine.devices[STARPU_CUDA_WORKER];
@@ -181,9 +203,10 @@ static int read_all(struct plat *plat, int count)
 	memcpy(gpus->model, all.model, sizeof(gpus->model));
 	if (text && !machine_kinds_are_valid(text))
 		return complain_kinds(plat, text);
-	if (count == 0 || (!text && !choice_is_made(plat->node)))
-		return 0;
-	return read_each(plat, text, count);
+	if (count > 0 && (text || choice_is_made(plat->node)) &&
+	    read_each(plat, text, count) < 0)
+		return -ENODEV;
+	return read_links(plat, count);
 }
 
 /* Brings the row of that number to the place of another one, which takes its. */

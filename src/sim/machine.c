@@ -232,6 +232,7 @@ int machine_read(struct plat *plat)
 		gpus_close(plat);
 		return -ENODEV;
 	}
+	sim_cores_read(plat);
 	read_numas(plat, (int)numas, numa_bytes);
 	for (int i = 0; i < 2; i++)
 		cpu->pace.peak_flops_per_s[i] = peaks[i] * 1e9;

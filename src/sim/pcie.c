@@ -5,7 +5,7 @@
 
 #include "base/table.h"
 #include "core/interface/methods.h"
-#include "sim.h"
+#include "links.h"
 
 /*
  * pcie.c - copies between the memories of one node.
@@ -14,7 +14,8 @@
  * direction (pcie_bw) and its peer link in each direction (nvlink_bw), and for each of
  * several main memories a link in each direction to the others (numa_bw).  GPUs of
  * several kinds have links of their kind's; a GPU without peer links has none to those
- * that do.  The host side
+ * that do.  Instead of peer links a node may have some between GPUs that it names
+ * (links.h).  The host side
  * may be one link for both directions (host_shared), and be crossed by copies between
  * peers, too (host_peers; twice counts as two copies).  Copies
  * wait the latency, then share the links max-min fairly, by progressive filling over
@@ -89,9 +90,10 @@ struct pcie {
 	double updated_s, numa_latency_s;
 	unsigned nmains, ngpus, nthere; /* GPUs that have memories here, and all */
 	int has_shared_host, ncrossings, costs, nlinks;
+	const struct links *between; /* certain GPUs: the last of the links; or NULL */
 	int stages_peers; /* copies between GPUs without peer links stop in main memory */
-	double queue_s, malloc_s;
-	struct gpu *gpus;    /* behind the links */
+	double queue_s, malloc_s, limit_bytes_per_s; /* 0: no limit */
+	struct link *links;                          /* NULL before the first copy */
 	struct path *paths;  /* by both memories; NULL before the first copy */
 	struct path *moving; /* those on which copies move */
 	/* The marks of these paths, once for each copy, tell how many move where: now,
@@ -100,7 +102,7 @@ struct pcie {
 	struct memo *memos;
 	int nfillings;
 	short *shared; /* links that copies share, by number; scratch */
-	struct link links[];
+	struct gpu gpus[];
 };
 
 static struct transfer *transfer_of(struct plat_copy *copy)
@@ -132,8 +134,20 @@ static unsigned beside(const struct pcie *pcie, unsigned memory)
 	       pcie->nthere;
 }
 
+/* NULL: these two have no links of their own. */
+static const struct links_way *way_between(const struct pcie *pcie, unsigned from,
+					   unsigned to)
+{
+	if (!pcie->between || from == to || !is_gpu(pcie, from) || !is_gpu(pcie, to))
+		return NULL;
+	return links_way(pcie->between, pcie->gpus[from - pcie->nmains].id,
+			 pcie->gpus[to - pcie->nmains].id);
+}
+
 static int is_between_peers(const struct pcie *pcie, unsigned from, unsigned to)
 {
+	if (pcie->between)
+		return way_between(pcie, from, to) != NULL;
 	return is_gpu(pcie, from) && is_gpu(pcie, to) &&
 	       pcie->gpus[from - pcie->nmains].has_peer_links &&
 	       pcie->gpus[to - pcie->nmains].has_peer_links;
@@ -144,19 +158,35 @@ static int host_link(const struct pcie *pcie, int direction)
 	return pcie->has_shared_host ? HOST_TO_GPU : direction;
 }
 
+/* By peer links, or those of two GPUs. */
+static int find_direct(const struct pcie *pcie, unsigned from, unsigned to, short *path)
+{
+	const struct links_way *way = way_between(pcie, from, to);
+	int first = pcie->nlinks - (way ? pcie->between->n : 0), n = 0;
+	int ncrossings = pcie->ncrossings;
+
+	if (!way) {
+		path[n++] = (short)(gpu_links(pcie, from) + PEER_OUT);
+		path[n++] = (short)(gpu_links(pcie, to) + PEER_IN);
+	} else {
+		path[n++] = (short)(first + way->out);
+		if (way->in != way->out)
+			path[n++] = (short)(first + way->in);
+	}
+	if (way && way->ncrossings >= 0)
+		ncrossings = way->ncrossings;
+	for (int i = 0; i < ncrossings; i++)
+		path[n++] = (short)host_link(pcie, i % 2 ? HOST_TO_GPU : GPU_TO_HOST);
+	return n;
+}
+
 static int find_path(const struct pcie *pcie, unsigned from, unsigned to, short *path)
 {
 	int in = gpu_links(pcie, to), out = gpu_links(pcie, from), n = 0;
 	unsigned leaves = beside(pcie, from), enters = beside(pcie, to);
 
-	if (is_between_peers(pcie, from, to)) {
-		path[n++] = (short)(out + PEER_OUT);
-		path[n++] = (short)(in + PEER_IN);
-		for (int i = 0; i < pcie->ncrossings; i++)
-			path[n++] =
-				(short)host_link(pcie, i % 2 ? HOST_TO_GPU : GPU_TO_HOST);
-		return n;
-	}
+	if (is_between_peers(pcie, from, to))
+		return find_direct(pcie, from, to, path);
 	if (is_gpu(pcie, from)) {
 		path[n++] = (short)(out + GPU_OUT);
 		path[n++] = (short)host_link(pcie, GPU_TO_HOST);
@@ -174,8 +204,11 @@ static int find_path(const struct pcie *pcie, unsigned from, unsigned to, short 
 
 static double latency_of(const struct pcie *pcie, unsigned from, unsigned to)
 {
+	const struct links_way *way = way_between(pcie, from, to);
 	double latency_s = 0;
 
+	if (way && way->latency_s >= 0)
+		return way->latency_s;
 	if (is_gpu(pcie, from))
 		latency_s = pcie->gpus[from - pcie->nmains].latency_s;
 	if (is_gpu(pcie, to))
@@ -186,10 +219,50 @@ static double latency_of(const struct pcie *pcie, unsigned from, unsigned to)
 	return latency_s;
 }
 
+static void set_links(struct pcie *pcie, int first, int n, double bytes_per_s)
+{
+	for (int i = first; i < first + n; i++)
+		pcie->links[i].bytes_per_s = bytes_per_s > 0 ? bytes_per_s : INFINITY;
+}
+
+static const struct plat_pace *pace_of(const struct plat *plat, int id)
+{
+	const struct starpu_perfmodel_device device = {STARPU_CUDA_WORKER, id, 1};
+
+	return device_pace(&plat->machine, &device);
+}
+
+static void make_links(struct pcie *pcie)
+{
+	struct plat *plat = pcie->event.plat;
+	double limit = pcie->limit_bytes_per_s;
+	int first;
+
+	pcie->links = orr_alloc((size_t)pcie->nlinks * sizeof(*pcie->links));
+	set_links(pcie, 0, HOST_LINKS,
+		  limit > 0 ? limit : machine_property(plat, "host_bw", 0));
+	for (unsigned i = 0; i < pcie->ngpus; i++) {
+		const struct plat_pace *pace = pace_of(plat, pcie->gpus[i].id);
+
+		first = gpu_links(pcie, pcie->nmains + i);
+		set_links(pcie, first + GPU_IN, 2,
+			  limit > 0 ? limit : pace->link_bytes_per_s);
+		set_links(pcie, first + PEER_IN, 2,
+			  limit > 0 ? limit : pace->peer_bytes_per_s);
+	}
+	if (pcie->nmains > 1)
+		set_links(pcie, numa_links(pcie, 0), NUMA_LINKS * (int)pcie->nmains,
+			  machine_property(plat, "numa_bw", 0));
+	for (int i = 0; pcie->between && i < pcie->between->n; i++)
+		set_links(pcie, pcie->nlinks - pcie->between->n + i, 1,
+			  limit > 0 ? limit : pcie->between->bytes_per_s[i]);
+}
+
 static void find_paths(struct pcie *pcie)
 {
 	unsigned n = pcie->nmains + pcie->ngpus;
 
+	make_links(pcie);
 	pcie->paths = orr_alloc(n * n * sizeof(*pcie->paths));
 	pcie->shared = orr_alloc((size_t)pcie->nlinks * sizeof(*pcie->shared));
 	for (unsigned from = 0; from < n; from++)
@@ -453,42 +526,14 @@ static void on_event(struct plat_timer *event)
 	}
 }
 
-static void set_links(struct pcie *pcie, int first, int n, double bytes_per_s)
-{
-	for (int i = first; i < first + n; i++)
-		pcie->links[i].bytes_per_s = bytes_per_s > 0 ? bytes_per_s : INFINITY;
-}
-
-static void read_gpu(struct pcie *pcie, struct plat *plat, int index)
-{
-	const struct plat_device *each = plat->machine.devices[STARPU_CUDA_WORKER].each;
-	int id = each ? each[index].id : index;
-	const struct starpu_perfmodel_device device = {STARPU_CUDA_WORKER, id, 1};
-	const struct plat_pace *pace = device_pace(&plat->machine, &device);
-	double to_host = pace->link_bytes_per_s, to_peers = pace->peer_bytes_per_s;
-	double limit = 1e6 * node_knobs(plat->node)->limit_bandwidth;
-	int first = HOST_LINKS + GPU_LINKS * index;
-
-	pcie->gpus[index].id = id;
-	pcie->gpus[index].latency_s = pace->link_latency_s;
-	pcie->gpus[index].has_peer_links = to_peers > 0;
-	if (limit > 0)
-		to_host = to_peers = limit;
-	set_links(pcie, first + GPU_IN, 2, to_host);
-	set_links(pcie, first + PEER_IN, 2, to_peers);
-}
-
 struct pcie *pcie_new(struct plat *plat)
 {
 	const struct plat_devices *gpus = &plat->machine.devices[STARPU_CUDA_WORKER];
 	int nmains = plat->machine.nnumas;
-	int nlinks = HOST_LINKS + GPU_LINKS * gpus->count +
-		     (nmains > 1 ? NUMA_LINKS * nmains : 0);
 	struct pcie *pcie =
-		orr_alloc(sizeof(*pcie) + (size_t)nlinks * sizeof(struct link) +
-			  (size_t)gpus->count * sizeof(struct gpu));
+		orr_alloc(sizeof(*pcie) + (size_t)gpus->count * sizeof(struct gpu));
 	const struct knobs *knobs = node_knobs(plat->node);
-	pcie->gpus = (struct gpu *)(void *)&pcie->links[nlinks];
+
 	pcie->event.plat = plat;
 	pcie->event.fire = on_event;
 	pcie->numa_latency_s = machine_property(plat, "numa_lat", 0);
@@ -500,22 +545,26 @@ struct pcie *pcie_new(struct plat *plat)
 	pcie->ncrossings =
 		(int)fmin(machine_property(plat, "host_peers", 0), MOST_CROSSINGS);
 	pcie->costs = knobs->transfer_cost;
+	pcie->limit_bytes_per_s = 1e6 * knobs->limit_bandwidth;
 	pcie->malloc_s = knobs->cuda_malloc_cost ? knobs->cuda_malloc_s : 0;
 	pcie->queue_s = knobs->cuda_queue_cost ? knobs->cuda_queue_s : 0;
-	pcie->nlinks = nlinks;
-	set_links(pcie, 0, HOST_LINKS,
-		  knobs->limit_bandwidth > 0 ? 1e6 * knobs->limit_bandwidth
-					     : machine_property(plat, "host_bw", 0));
-	for (int i = 0; i < gpus->count; i++)
-		read_gpu(pcie, plat, i);
-	if (nmains > 1)
-		set_links(pcie, numa_links(pcie, 0), NUMA_LINKS * nmains,
-			  machine_property(plat, "numa_bw", 0));
+	pcie->between = plat->links;
+	pcie->nlinks = HOST_LINKS + GPU_LINKS * gpus->count +
+		       (nmains > 1 ? NUMA_LINKS * nmains : 0) +
+		       (pcie->between ? pcie->between->n : 0);
+	for (int i = 0; i < gpus->count; i++) {
+		struct gpu *gpu = &pcie->gpus[i];
+
+		gpu->id = gpus->each ? gpus->each[i].id : i;
+		gpu->latency_s = pace_of(plat, gpu->id)->link_latency_s;
+		gpu->has_peer_links = pace_of(plat, gpu->id)->peer_bytes_per_s > 0;
+	}
 	return pcie;
 }
 
 void pcie_free(struct pcie *pcie)
 {
+	free(pcie->links);
 	free(pcie->paths);
 	free(pcie->memos);
 	free(pcie->shared);
@@ -529,10 +578,11 @@ int pcie_reaches(struct plat *plat, unsigned from, unsigned to)
 	const struct pcie *pcie = plat->pcie;
 	unsigned n = pcie->nmains + pcie->ngpus;
 
-	if (pcie->stages_peers && is_gpu(pcie, from) && is_gpu(pcie, to) &&
-	    !is_between_peers(pcie, from, to))
+	/* There are memories behind those of GPUs, of disks. */
+	if (from >= n || to >= n)
 		return 0;
-	return from < n && to < n;
+	return !pcie->stages_peers || !is_gpu(pcie, from) || !is_gpu(pcie, to) ||
+	       is_between_peers(pcie, from, to);
 }
 
 void pcie_work(struct plat *plat, unsigned memory, double seconds)

@@ -397,6 +397,7 @@ void plat_close(struct plat *plat)
 	disks_close(plat);
 	costs_close(plat);
 	gpus_close(plat);
+	sim_cores_close(plat);
 	memory_close(plat);
 	specifics_clear(sim_rank_self(), &plat->specifics);
 	if (sim->nplats == 0)

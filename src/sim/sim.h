@@ -160,12 +160,14 @@ struct sim {
 	struct net_group *groups;
 	struct progress *progress; /* NULL: not wanted */
 	struct summary *summary;   /* NULL before the first node */
+	struct links *links;       /* links.h: of all nodes; kept */
 	struct signals signals;    /* signals, once a node has something to do then */
 	void *signal_stack;        /* for their handlers, or NULL */
 	int ends_watched;          /* the same of exit() */
 	int has_ended;             /* SimGrid's part of the run */
 	int timeless_told;         /* said that some tasks take no time */
 	int choice_told;           /* GPUs were chosen, and what could not be was said */
+	int cores_told;            /* the same of cores; 0: not yet */
 	int has_stack_code;        /* see stack.c; 0: not yet known, -1: no */
 	uint64_t nsteps;           /* of SimGrid's, and events fired */
 	int nlocals;               /* threads with such variables; see locals.c */
@@ -261,6 +263,8 @@ struct plat {
 	struct pool workers; /* struct sim_worker */
 	struct specifics specifics; /* of callbacks that no worker runs */
 	struct gpu_kind *gpu_kinds; /* gpus.c */
+	const struct links *links;  /* links.h, or NULL */
+	int *cores, ncores;         /* cores.c: that the user has named */
 	struct pcie *pcie;
 	uint64_t ndraws;                           /* of noise */
 	struct sim_disk *disks[PLAT_MAX_MEMORIES]; /* by their devid */
@@ -459,6 +463,12 @@ int machine_kinds_are_valid(const char *kinds);
  * message. */
 int gpus_read(struct plat *plat, int count);
 void gpus_close(struct plat *plat);
+
+/* ---- cores.c --------------------------------------------------------- */
+
+/* Those that the user names for the CPU workers, once it is known how many there are. */
+void sim_cores_read(struct plat *plat);
+void sim_cores_close(struct plat *plat);
 
 /* ---- costs.c --------------------------------------------------------- */
 

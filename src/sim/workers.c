@@ -484,25 +484,6 @@ struct specifics *sim_worker_specifics(struct worker *worker)
 	return &sim_worker_of(worker)->specifics;
 }
 
-int plat_bind_thread(struct plat *plat, int core)
-{
-	(void)plat;
-	return core >= PLAT_MAIN_CORE ? 0 : -1;
-}
-
-int plat_core_os_index(struct plat *plat, int core)
-{
-	(void)plat;
-	return core;
-}
-
-int plat_worker_bindid(struct plat *plat, int cpu_worker)
-{
-	(void)plat;
-	(void)cpu_worker;
-	return -1;
-}
-
 /* What its tasks have used by their models, and itself, waiting.  Within a task the power
  * is the same. */
 static double used_j(const struct worker *worker, double now_s)
@@ -536,21 +517,6 @@ int plat_energy_j(struct plat *plat, const struct worker *of, double *joules)
 			*joules += used_j(worker, now_s);
 	}
 	return 0;
-}
-
-int plat_worker_place(struct plat *plat, int cpu_worker, enum plat_level level)
-{
-	return places_by_memory(plat, cpu_worker, level);
-}
-
-/* Cores that follow each other are near to one memory. */
-unsigned plat_worker_memory(struct plat *plat, int cpu_worker)
-{
-	int ncores = plat->machine.devices[STARPU_CPU_WORKER].count;
-
-	if (ncores == 0)
-		return STARPU_MAIN_RAM;
-	return (unsigned)((long)(cpu_worker % ncores) * plat->machine.nnumas / ncores);
 }
 
 long plat_memory_location(struct plat *plat, const void *ptr, size_t bytes)
@@ -659,6 +625,25 @@ static void tell_no_duration(struct worker *worker, struct job *job)
 	sim->timeless_told = 1;
 }
 
+/* How much is known of a duration; a slave's tasks last as models say of its master's. */
+static void note_source(struct worker *worker, const struct job *job,
+			const struct model_estimate *estimate)
+{
+	const struct node *node = worker->node;
+	const struct job *known = node->stands_for ? node->stands_for(job) : NULL;
+	struct model_estimate of_known;
+
+	if (known) {
+		of_known = model_expect(worker, known->task, known->implementation);
+		estimate = &of_known;
+		job = known;
+	}
+	if (estimate->source == MODEL_ROOFLINE || estimate->source == MODEL_NONE)
+		worker->node->uncalibrated_tasks++;
+	if (estimate->source != MODEL_NONE)
+		summary_duration(node->plat->sim, worker, job->task, estimate);
+}
+
 static double expected_s(struct worker *worker, struct job *job)
 {
 	struct model_estimate estimate =
@@ -671,12 +656,8 @@ static double expected_s(struct worker *worker, struct job *job)
 			refuse(worker, job);
 		tell_no_duration(worker, job);
 	}
-	if (estimate.source == MODEL_ROOFLINE || estimate.source == MODEL_NONE)
-		worker->node->uncalibrated_tasks++;
-	if (estimate.source == MODEL_NONE)
-		return 0;
-	summary_duration(worker->node->plat->sim, worker, job->task, &estimate);
-	return estimate.seconds;
+	note_source(worker, job, &estimate);
+	return estimate.source == MODEL_NONE ? 0 : estimate.seconds;
 }
 
 static void spend_energy(struct worker *worker, struct job *job)

@@ -165,6 +165,21 @@ static void more_cores_than_there_are_are_told(void)
 	CLAIM(!says(n + 1, words));
 }
 
+static void a_core_of_two_workers_is_told(void)
+{
+	unsetenv("STARPU_SILENT");
+	setenv("STARPU_NCPU", "2", 1);
+	setenv("STARPU_WORKERS_CPUID", "1 0", 1);
+	CLAIM(!says(2, "puts CPU workers"));
+	setenv("STARPU_WORKERS_CPUID", "1 1", 1);
+	CLAIM(says(2, "STARPU_WORKERS_CPUID puts CPU workers 0 and 1 on core 1: expected "
+		      "a core for each of 2; name others, or say how many workers there "
+		      "are to be (STARPU_NCPU); not said"));
+	unsetenv("STARPU_WORKERS_CPUID");
+	unsetenv("STARPU_NCPU");
+	setenv("STARPU_SILENT", "1", 1);
+}
+
 int main(void)
 {
 	static const struct claim claims[] = {
@@ -177,6 +192,7 @@ int main(void)
 		{"a configuration binds workers", a_configuration_binds_workers},
 		{"more cores than there are are told",
 		 more_cores_than_there_are_are_told},
+		{"a core of two workers is told", a_core_of_two_workers_is_told},
 		{NULL, NULL},
 	};
 

@@ -138,6 +138,27 @@ def measured_once(suite):
                   float(figures(suite, "single/summary")["once_s"]) > 0, output)
 
 
+def of_slaves(suite):
+    """Tasks of a master on its slaves last as models say, and are as well known as its own."""
+    write_model(suite, NSAMPLE)
+    words = ["run", "--sim", "small4", "-n", "2", "--trace"]
+    os.environ.update(STARPU_NMPI_MS="1", STARPU_NCPU="0", STARPU_NMPIMSTHREADS="2")
+    status, output = suite.orrery(*words, "slaves", "./doubt")
+    seen = figures(suite, "slaves/summary")
+    suite.verdict("tasks_of_slaves_are_known_by_their_models", status == 0 and
+                  abs(float(seen["model_error"]) * WORK_US / ERROR_US - 1) < 1e-3 and
+                  abs(float(seen["extrapolated_s"]) / float(seen["work_s"]) - 0.4) < 1e-6 and
+                  "least is known of doubt.model on CPUs" in output, (seen, output))
+    os.environ["STARPU_PERF_MODEL_DIR"] += "-none"
+    status, output = suite.orrery(*words, "guessed", "./doubt", "roofline")
+    seen = figures(suite, "guessed/summary")
+    suite.verdict("and_uncalibrated_where_nothing_is_measured", status == 0 and
+                  "(100 % uncalibrated)" in output and seen["uncalibrated_tasks"] == seen["tasks"] == "40" and
+                  seen["uncalibrated_s"] == seen["work_s"], (seen, output))
+    for name in ("STARPU_NMPI_MS", "STARPU_NCPU", "STARPU_NMPIMSTHREADS"):
+        del os.environ[name]
+
+
 def once(suite):
     """A run that nothing is measured of says so once, one in part by tasks and by time."""
     figures = {"date_s": "1", "ranks": "1", "tasks": "8", "uncalibrated_tasks": "8",
@@ -184,6 +205,7 @@ def main():
         measured_once(suite)
         energy(suite)
         once(suite)
+        of_slaves(suite)
     return 1 if suite.nfailed else 0
 
 

@@ -59,6 +59,20 @@ gpus = 2
 gpu = "H100-SXM5-80GB"
 pcie_bandwidth = "50 GB/s"
 """
+LINKED = """nodes = 2
+link = "HDR"
+[node]
+cpu = "epyc-7763"
+gpu = "A100-SXM4-40GB"
+gpus = 4
+[[node.link]]
+gpus = [0, 1]
+bandwidth = "50 GB/s"           # a bridge
+[[node.link]]
+gpus = [2, 3]
+bandwidth = "25 GB/s"
+latency = "3 us"
+"""
 # name: (description, words of the refusal); each as a newcomer would write it
 MISTAKES = {
     "no_quotes": (LAB.replace('"HDR"', "HDR"), ["bad.toml:3:", 'link = "HDR"', "quotes"]),
@@ -94,6 +108,28 @@ MISTAKES = {
                       ["bad.toml:8:", "each kind of GPUs begins with [[node.device]]"]),
     "device_table": (ODD.replace("[[node.device]]", "[node.device]", 1).partition("[[")[0],
                      ["bad.toml:5:", "expected one [[node.device]] for each kind of GPUs"]),
+    "link_absent": (LINKED.replace("[2, 3]", "[2, 4]"),
+                    ["bad.toml:11:", "[2, 4]: GPU 4, and gpus is 4, numbers 0 to 3", "make both agree"]),
+    "link_twice": (LINKED.replace("[2, 3]", "[2, 2]"), ["bad.toml:11:", "[2, 2]: GPU 2 twice"]),
+    "link_alone": (LINKED.replace("[2, 3]", "[3]"), ["bad.toml:11:", "[3]: GPU 3 alone", "name those"]),
+    "link_of_none": (LINKED.replace("[2, 3]", "[]"), ["bad.toml:11:", "[]: no GPU"]),
+    "link_pair": (LINKED.replace("[2, 3]", "[3, 1, 0]"),
+                  ["bad.toml:11:", "GPUs 0 and 1, which another one has, too", "all links between them reach"]),
+    "link_unsaid": (LINKED.replace("bandwidth = \"25 GB/s\"\n", ""),
+                    ["bad.toml:10:", "[[node.link]] lacks bandwidth", "50 GB/s"]),
+    "link_of_whom": (LINKED.replace("gpus = [2, 3]\n", ""), ["bad.toml:10:", "[[node.link]] lacks gpus", "[0, 1]"]),
+    "link_unit": (LINKED.replace("\"25 GB/s\"", "25"), ["bad.toml:12:", "bandwidth is 25, without a unit"]),
+    "link_word": (LINKED.replace("[2, 3]", "\"two\""), ["bad.toml:11:", "expected numbers such as [0, 1]"]),
+    "link_key": (LINKED.replace("latency", "lat"), ["bad.toml:13:", "[[node.link]] has no \"lat\"", "mean latency"]),
+    "link_and_all": (LINKED.replace("gpus = 4", "gpus = 4\nnvlink_bandwidth = \"50 GB/s\""),
+                     ["bad.toml:7:", "nvlink_bandwidth beside [[node.link]]", "leave one of both out"]),
+    "link_without": (LINKED.replace("gpu = \"A100-SXM4-40GB\"\ngpus = 4\n", ""),
+                     ["bad.toml:5:", "while nothing says how many a node has", "gpus = 4"]),
+    "link_table": (LINKED.replace("[[node.link]]", "[node.link]", 1).rpartition("[[")[0],
+                   ["bad.toml:7:", "expected one [[node.link]] for each group"]),
+    "link_above": (LINKED.replace("[[node.link]]", "[[link]]"), ["bad.toml:", "[[node.link]]"]),
+    "link_in_node": (LAB.replace("gpus = 4", "gpus = 4\nlink = \"HDR\""),
+                     ["bad.toml:10:", "[node] has no \"link\"", "above the first [table]"]),
     "devices_too_many": (ODD + "gpus = 99\n", ["bad.toml:11: gpus is 99"]),
     "kinds_and_nodes": ("nodes = 6\n" + MIXED, ["bad.toml:1:", "partitions have 5"]),
     "part_of_it": (LAB + "lone_copy = 2\n", ["bad.toml:10:", "lone_copy is 2", "expected 0 to 1"]),
@@ -152,6 +188,24 @@ XML_MISTAKES = {
     "xml_gpu_and_node": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="kinds" value="a:0-3"/>'
                                      '<prop id="gpu_kinds', "a:0-2"),
                          ["bad.xml:5: <prop>: gpu_kinds: \"a\" is a kind of nodes, too"]),
+    "xml_links": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="gpu_links', "0,1:50GBps"),
+                  ["bad.xml:5: <prop>: gpu_links: \"0,1:50GBps\" is no group", "without units"]),
+    "xml_links_absent": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="gpu_links', "0,1:5e9;1,3:5e9"),
+                         ["bad.xml:5: <prop>: gpu_links: \"1,3:5e9\" has GPU 3, and gpus is 3, numbers 0 to 2"]),
+    "xml_links_twice": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="gpu_links', "switch,0,0:5e9"),
+                        ["bad.xml:5: <prop>: gpu_links: \"switch,0,0:5e9\" has GPU 0 twice"]),
+    "xml_links_alone": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="gpu_links', "0:5e9"),
+                        ["bad.xml:5: <prop>: gpu_links: \"0:5e9\" has GPU 0 alone"]),
+    "xml_links_pair": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="gpu_links', "0,1:5e9;2,1,0:6e9:1e-6"),
+                       ["bad.xml:5: <prop>: gpu_links: \"2,1,0:6e9:1e-6\" has GPUs 0 and 1", "too", "say once"]),
+    "xml_links_and_all": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="nvlink_bw" value="5e9"/><prop '
+                                      'id="gpu_links', "0,1:5e9"),
+                          ["bad.xml:5: <prop>: gpu_links beside nvlink_bw", "leave one of both out"]),
+    "xml_links_none": (PLATFORM % (CLUSTER, "gpu_links", "0,1:5e9"),
+                       ["bad.xml:5: <prop>: gpu_links changes nothing", "id=\"gpus\""]),
+    "xml_links_of_kind": (PLATFORM % (CLUSTER, 'gpus" value="3"/><prop id="gpu_kinds" value="fast:0-2"/>'
+                                      '<prop id="fast.gpu_links', "0,1:5e9"),
+                          ["bad.xml:5: <prop>: id=\"fast.gpu_links\"", "of a node", "leave \"fast.\" out"]),
     "xml_peer": (PLATFORM % ('<zone id="z" routing="Vivaldi"><peer id="p" coordinates="1 2 3" speed="1Gf" '
                               'bw_in="1GBps" bw_out="1GBps">', "cpus", "2"),
                  ["bad.xml:5: <peer>: SimGrid allows nothing inside", "STARPU_NCPU", "STARPU_HOSTNAME"]),
@@ -377,6 +431,35 @@ def several_gpus(suite):
     suite.succeeds("which_are_good", "platform", "--check", "odd.xml", says="nothing is wrong")
 
 
+def linked_gpus(suite):
+    """Those whose links differ by pair; what a part says of all goes, and what a change says of all goes before."""
+    def props(*words):
+        status, said = suite.orrery("platform", "linked.toml", *words, "-o", "linked.xml")
+        return properties(os.path.join(suite.directory, "linked.xml"))[1] if status == 0 else {"refused": said}
+
+    suite.write("linked.toml", LINKED)
+    found = props()
+    suite.verdict("links_by_pair_are_a_platform", found.get("gpu_links") == "0,1:5e+10;2,3:2.5e+10:3e-06"
+                  and "nvlink_bw" not in found, found)
+    suite.succeeds("and_good_ones", "platform", "--check", "linked.xml", says="nothing is wrong")
+    found = props("node.gpus=3")
+    suite.verdict("of_fewer_gpus_there_are_fewer", found.get("gpu_links") == "0,1:5e+10" and
+                  found.get("gpus") == "3", found)
+    found = props("node.nvlink_bandwidth=100GB/s")
+    suite.verdict("one_figure_for_all_takes_their_place", "gpu_links" not in found and
+                  found.get("nvlink_bw") == "100000000000", found)
+    suite.write("linked.toml", LINKED.replace("latency = \"3 us\"", "switch = 1\nhost_peers = 0"))
+    found = props()
+    suite.verdict("a_switch_is_said", found.get("gpu_links") == "0,1:5e+10;switch,2,3:2.5e+10::0", found)
+    suite.succeeds("and_checked", "platform", "--check", "linked.xml", says="nothing is wrong")
+    suite.write("linked.toml", LINKED.replace("nodes = 2\n", "").replace("gpu = ", "[[partition]]\nname = \"a\"\nnodes = 2\n"
+                                                                        "[partition.node]\ngpu = ")
+                .replace("[[node.", "[[partition.node."))
+    found = props()
+    suite.verdict("partitions_have_links_by_pair", found.get("a.gpu_links") == "0,1:5e+10;2,3:2.5e+10:3e-06", found)
+    suite.succeeds("which_are_good_ones", "platform", "--check", "linked.xml", says="nothing is wrong")
+
+
 def ready(suite):
     """Each ready machine at awkward sizes; all routes between some hosts exist."""
     status, said = suite.orrery("platform", "--list")
@@ -461,12 +544,19 @@ def starpu(suite):
         same = all(figures[0].get(key) == other.get(key) for other in figures[1:]
                    for key in ("cpus", "gpus", "cpu_model"))
         near = all(abs(float(other.get(key, 0)) / float(figures[0][key]) - 1) < 0.02
-                   for other in figures[1:] for key in ("pcie_bw", "host_bw", "nvlink_bw"))
+                   for other in figures[1:] for key in ("pcie_bw", "host_bw") + ("nvlink_bw",) * (name == "sirocco"))
         suite.verdict("starpu_files_of_%s_agree" % name, same and near, figures)
         suite.verdict("routes_of_%s_tell_of_the_host" % name,
                       all((other.get("host_shared"), other.get("host_peers")) ==
                           ("1", "2" if name == "mirage" else "1") for other in figures[1:]),
                       figures[1:])
+        # Of mirage's GPUs two are at one switch, and reach each other without the host.
+        links = [[part.split(":") for part in found.get("gpu_links", "none").split(";")] for found in figures]
+        suite.verdict("gpus_of_%s_have_their_links" % name, all(
+            [part[0] for part in of] == ["0,1", "0,2", "1,2"] and [len(part) for part in of] == [3, 3, 4] and
+            of[2][3] == "0" and all(abs(float(part[1]) / 1e9 - speed) < 0.02
+                                    for part, speed in zip(of, (3.45, 3.45, 5.3)))
+            if name == "mirage" else of == [["none"]] for of in links), links)
     suite.write("broken.config", "2 # Number of CPUs\n1 # Number of CUDA devices\n")
     suite.write("broken.bandwidth", "0 nan\nnan 0\n")
     suite.write("broken.latency", "0 1\n1 0\n")
@@ -484,6 +574,12 @@ def runs(suite):
     suite.succeeds("a_choice_of_gpus_that_are_not_there_is_told", "run", "--sim", "small4", "-n", "2", RING,
                    says="9 is not the number of a CUDA device: expected 0 to")
     del os.environ["STARPU_WORKERS_CUDAID"]
+    for name, what in (("STARPU_WORKERS_CPUID", "hardware threads"), ("STARPU_WORKERS_COREID", "cores")):
+        os.environ[name] = "0 1-9"
+        status, said = suite.orrery("run", "--sim", "small4", "-n", "2", RING)
+        suite.verdict("%s_that_are_not_there_end_the_run" % what.replace(" ", "_"), status != 0 and said.count(
+            name + " is \"0 1-9\": expected logical %s from 0 to 3, such as \"0 2 4-6\"" % what) == 1, said)
+        del os.environ[name]
     suite.succeeds("run_takes_a_ready_machine", "run", "--quiet", "--sim", "xe6:27", "-n", "2",
                    "./hello-sim", says="of 2, argument none", times=2)
     suite.write("bad.xml", XML_MISTAKES["xml_unit"][0])
@@ -667,6 +763,7 @@ def main():
         outputs(suite)
         partitions(suite)
         several_gpus(suite)
+        linked_gpus(suite)
         shipped(suite)
         if os.path.isdir(BUS):
             starpu(suite)

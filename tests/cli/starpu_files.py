@@ -146,7 +146,7 @@ def ways_between_gpus(claims):
     write("bandwidth", rows)
     write("latency", latency)
     refusal, said, platform = play()
-    claims.verdict("one_way_by_the_host_is_spoken_of", not refusal and "1 of the 2 ways between GPUs go "
+    claims.verdict("one_way_by_the_host_is_spoken_of", not refusal and "of the two ways between GPUs 0 and 1 one goes "
                    "through main memory" in said and "nvlink_bw" in props(platform), "%s %s" % (refusal, said))
     write("bandwidth", rows.replace("\t9000.0\t0.0", "\t%s\t0.0" % by_host[1]))
     write("latency", latency.replace("\t14.0\t0.0", "\t19.0\t0.0"))
@@ -163,6 +163,43 @@ def ways_between_gpus(claims):
     claims.verdict("gpus_with_unlike_links_are_of_two_kinds", not refusal and not said and
                    {name: found.get(name) for name in expected} == expected, "%s %s %s" % (refusal, said, found))
     write("bandwidth", BANDWIDTH)
+
+
+# One main memory and three GPUs, of which the last two are near to each other.
+OF_THREE = (("0.0", "12000.0", "12000.0", "12000.0"), ("13000.0", "0.0", "5000.0", "6000.0"),
+            ("13000.0", "5000.0", "0.0", "21000.0"), ("13000.0", "6000.0", "19000.0", "0.0"))
+
+
+def pairs_of_gpus(claims):
+    """Figures by pair where one for all is no good one."""
+    def played(rows, *latencies):
+        write("bandwidth", "# to\n" + "\n".join("\t".join(row) for row in rows) + "\n")
+        latency = [["0.0" if i == k else "10.0" if 0 in (i, k) else "14.0" for k in range(4)] for i in range(4)]
+        for i, k, value in latencies:
+            latency[i][k] = value
+        write("latency", "# to\n" + "\n".join("\t".join(row) for row in latency) + "\n")
+        refusal, said, platform = play()
+        found = props(platform)
+        return {name: found.get(name) for name in ("gpu_links", "nvlink_bw", "peer_access")}, "%s %s" % (refusal, said)
+
+    write("config", CONFIG.replace("2 # Number of NUMA", "1 # Number of NUMA").replace("2 # Number of CUDA",
+                                                                                      "3 # Number of CUDA"))
+    found, said = played(OF_THREE)
+    claims.verdict("pairs_of_gpus_have_their_links", found == {
+        "gpu_links": "0,1:5e+09:1.4e-05;0,2:6e+09:1.4e-05;1,2:2e+10:1.4e-05", "nvlink_bw": None, "peer_access": None},
+                   "%s %s" % (found, said))
+    alike = [[word.replace("21000", "7000").replace("19000", "7000") for word in row] for row in OF_THREE]
+    found, said = played(alike)
+    claims.verdict("that_are_nearly_alike_their_mean", found == {
+        "gpu_links": None, "nvlink_bw": "6000000000", "peer_access": None}, "%s %s" % (found, said))
+    by_host = "%e" % (1 / (1 / 13000 + 1 / 12000))
+    far = [[by_host if 0 < i != k > 0 and {i, k} != {2, 3} else word for k, word in enumerate(row)]
+           for i, row in enumerate(OF_THREE)]
+    found, said = played(far, *((i, k, "20.0") for i, k in ((1, 2), (2, 1), (1, 3), (3, 1))))
+    claims.verdict("those_by_the_host_have_none", found == {
+        "gpu_links": "1,2:2e+10:1.4e-05", "nvlink_bw": None, "peer_access": "0"}, "%s %s" % (found, said))
+    for kind in ("config", "bandwidth", "latency"):
+        write(kind, TEXTS[kind])
 
 
 DISK = """<host id="DISK0" power="1"/><link id="RAM-DISK0" bandwidth="400MBps" latency="2ms"/>
@@ -292,6 +329,7 @@ def main():
         write("config", CONFIG)
         versions(claims)
         ways_between_gpus(claims)
+        pairs_of_gpus(claims)
         write("xml", HOSTS)
         by_hand(claims)
         beside_tables(claims)

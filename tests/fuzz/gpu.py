@@ -49,6 +49,7 @@ class Case:
         properties.update(numa)
         disk, limits = self.main_limit(seed, largest, numa.get("numa_nodes", 1))
         properties.update(disk)
+        properties.update(self.links(seed, properties))
         self.env.update(limits)
         self.platform = os.path.join(directory, "platform-%d.xml" % seed)
         with open(self.platform, "w", encoding="utf-8") as f:
@@ -81,6 +82,19 @@ class Case:
             if rng.random() < chance:
                 properties[name] = rng.choice(values)
         return properties
+
+    @staticmethod
+    def links(seed, properties):
+        """Of some machines whose GPUs have no links that are alike, those of some pairs."""
+        rng = random.Random("links of %d" % seed)
+        n = properties["gpus"]
+        if n == 1 or "nvlink_bw" in properties or rng.random() < 0.3:
+            return {}
+        gpus = rng.sample(range(n), n)
+        groups = [gpus] if n == 2 or rng.random() < 0.4 else [gpus[:2], gpus[2:]] if rng.random() < 0.5 else [gpus[1:]]
+        texts = ["%s%s:%g%s" % (rng.choice(["", "switch,"]), ",".join(map(str, group)), rng.choice([1e6, 2e9, 100e9]),
+                                rng.choice(["", ":0", ":1e-5", "::2", ":1e-3:1"])) for group in groups]
+        return {"gpu_links": ";".join(texts), "peer_access": rng.choice([0, 1])}
 
     @staticmethod
     def main_memories(rng, largest):

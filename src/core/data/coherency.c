@@ -485,7 +485,7 @@ static int is_one_hop(starpu_data_handle_t datum, unsigned memory)
 {
 	const struct starpu_data_copy_methods *methods = datum->ops->copy_methods;
 
-	if (datum->node->nmains > 1 || (methods && methods->can_copy))
+	if (routes_differ(datum->node) || (methods && methods->can_copy))
 		return 0;
 	for (uint64_t left = datum->body->valid; left; left &= left - 1)
 		if (route(datum->node, (unsigned)__builtin_ctzll(left), memory)->next ==

@@ -36,13 +36,13 @@ static double come_s(starpu_data_handle_t datum, size_t bytes, uint64_t valid,
 			return 0;
 		to = STARPU_MAIN_RAM;
 	}
-	from = node->nmains > 1 ? routes_nearest(node, valid, to, bytes)
-				: (unsigned)__builtin_ctzll(valid);
+	from = routes_differ(node) ? routes_nearest(node, valid, to, bytes)
+				   : (unsigned)__builtin_ctzll(valid);
 	return routes_expected_s(node, from, to, bytes);
 }
 
-/* The same of the usual node, with one main memory and nothing mapped, for all memories
- * of a set. */
+/* The same of the usual node, with one main memory, ways that are alike and nothing
+ * mapped, for all memories of a set. */
 static void add_all_s(struct node *node, size_t bytes, uint64_t valid, uint64_t to,
 		      double seconds[NODE_MAX_MEMORIES])
 {
@@ -60,7 +60,8 @@ void nearness_expected_s(struct job *job, uint64_t memories,
 {
 	struct node *node = job->node;
 	int is_specific = specific_is(job);
-	int is_usual = !is_specific && node->nmains == 1 && node->conf->enable_map <= 0;
+	int is_usual =
+		!is_specific && !routes_differ(node) && node->conf->enable_map <= 0;
 
 	for (uint64_t left = memories; left; left &= left - 1)
 		seconds[__builtin_ctzll(left)] = 0;

@@ -45,6 +45,12 @@ static inline const struct route *route(const struct node *node, unsigned from,
 	return &routes->table[from * routes->n + to];
 }
 
+/* May a value come sooner from one of several memories that have it than from another? */
+static inline int routes_differ(const struct node *node)
+{
+	return node->nmains > 1 || node->machine->ways_differ;
+}
+
 /* Start a copy that is one hop.  1 when it is done already, else copy->done() follows. */
 int routes_copy(struct node *node, struct plat_copy *copy);
 /* Of a set of memories that is not empty, the one from which bytes get there first. */

@@ -25,7 +25,7 @@ struct copy_state *way_source(struct copy_state *to)
 
 	if (!valid)
 		return NULL;
-	if (datum->node->nmains > 1)
+	if (routes_differ(datum->node))
 		return nearest(to, valid);
 	first = (unsigned)__builtin_ctzll(valid);
 	for (uint64_t left = valid; left; left &= left - 1) {

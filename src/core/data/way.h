@@ -12,8 +12,8 @@
 #include "core/data/data.h"
 
 /* Where to take the value from: the first copy from which it gets there without a stop,
- * or the first that is valid; with several main memories, one of the same bytes, or the
- * nearest of all.  NULL when none is valid.  The datum is locked. */
+ * or the first that is valid; where ways differ (routes_differ()), one of the same bytes,
+ * or the nearest of all.  NULL when none is valid.  The datum is locked. */
 struct copy_state *way_source(struct copy_state *to);
 /* The memory where it stops on the way, or to's. */
 unsigned way_next(struct copy_state *from, struct copy_state *to);
