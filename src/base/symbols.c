@@ -120,42 +120,11 @@ static int look_part(struct dl_phdr_info *info, size_t bytes, void *arg)
 	return 1;
 }
 
-#ifdef DLFO_STRUCT_HAS_EH_DBASE
-/* Where many simulated nodes live in a process, each has a file: glibc from 2.35 on knows
- * which one has an address without a look at all of them. A file whose first part does
- * not begin with its headers is looked for as before. */
-static int look_directly(struct search *search)
-{
-	struct dl_phdr_info info = {0};
-	struct dl_find_object found;
-	const ElfW(Ehdr) * head;
-
-	if (_dl_find_object((void *)search->address, &found) || !found.dlfo_link_map)
-		return 0;
-	head = found.dlfo_map_start;
-	if (memcmp(head->e_ident, ELFMAG, SELFMAG) ||
-	    head->e_phoff + head->e_phnum * sizeof(*info.dlpi_phdr) >
-		    (size_t)((char *)found.dlfo_map_end - (char *)found.dlfo_map_start))
-		return 0;
-	info.dlpi_addr = found.dlfo_link_map->l_addr;
-	info.dlpi_phdr = (const void *)((const char *)head + head->e_phoff);
-	info.dlpi_phnum = head->e_phnum;
-	return look_part(&info, sizeof(info), search);
-}
-#else
-static int look_directly(struct search *search)
-{
-	(void)search;
-	return 0;
-}
-#endif
-
 struct symbols_part symbols_part_of(const void *address)
 {
 	struct search search = {.address = (uintptr_t)address};
 
-	if (!look_directly(&search))
-		dl_iterate_phdr(look_part, &search);
+	dl_iterate_phdr(look_part, &search);
 	return search.part;
 }
 
