@@ -202,6 +202,11 @@ def figure_of(where, origin, name, kind, value):
         plain = re.sub("[-_]", " ", value.lower()) if isinstance(value, str) else value
         if plain not in kind:
             near = difflib.get_close_matches(str(plain), kind, 1)
+            if isinstance(value, dict):
+                raise Refusal("%s: %s is a table, expected one of the words %s at the top: %s = \"%s\"; "
+                              "its figures stand beside it, without a [%s]" % (
+                                  where, name, ", ".join("\"%s\"" % word for word in kind), name,
+                                  value.get("kind") if value.get("kind") in kind else kind[0], name))
             raise Refusal("%s: %s is %s, expected %s%s" % (
                 where, name, shown(value), " or ".join("\"%s\"" % word for word in kind),
                 "; did you mean \"%s\"?" % near[0] if near else

@@ -87,6 +87,8 @@ MISTAKES = {
     "unknown_network": (LAB.replace("fat tree", "fattree"), ["bad.toml:2:", 'mean "fat tree"']),
     "no_gpu_named": (LAB.replace('gpu = "A100-SXM4-80GB"', ""), ["bad.toml:9:", "gpu ="]),
     "no_nodes": (LAB.replace("nodes = 32", ""), ["bad.toml", "nodes = 16"]),
+    "network_as_a_table": ('nodes = 2\n[node]\ncores = 4\n[network]\nkind = "torus"\n',
+                           ["bad.toml:4:", 'network = "torus"']),
     "no_network": (LAB.replace('link = "HDR"', ""), ["bad.toml", "latency", 'link = "HDR"']),
     "twice": ("nodes = 3\n" + LAB, ["bad.toml:2:", "it is said twice"]),
     "unknown_table": (LAB.replace("[node]", "[nodes]"), ["bad.toml", "[node]"]),
