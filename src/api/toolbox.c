@@ -11,6 +11,7 @@
 #include "api/toolbox.h"
 #include "base/check.h"
 #include "core/sched/tasks.h"
+#include "core/worker.h"
 
 /* ---- tasks for a worker ---------------------------------------------- */
 
@@ -24,6 +25,16 @@ int toolbox_can_run(int worker, struct starpu_task *task)
 		return 0;
 	starpu_task_set_implementation(task, nimpl);
 	return 1;
+}
+
+unsigned toolbox_kinds(void *arg)
+{
+	int worker = *(const int *)arg;
+	const struct node *node = plat_self();
+
+	return node && worker >= 0 && worker < node->nworkers
+		       ? (unsigned)STARPU_WORKER_TO_MASK(node->workers[worker].type)
+		       : TASKS_OF_ALL;
 }
 
 struct readiest {
@@ -56,7 +67,7 @@ struct starpu_task *toolbox_readiest(const struct tasks *tasks, unsigned worker)
 {
 	struct readiest r = {.worker = worker};
 
-	tasks_find(tasks, 0, look_at, &r);
+	tasks_find(tasks, 0, look_at, NULL, &r);
 	return r.best;
 }
 
@@ -125,7 +136,7 @@ double starpu_st_fifo_taskq_get_exp_len_prev_task_list(starpu_st_fifo_taskq_t fi
 	struct before before = {.task = task, .worker = workerid, .nimpl = nimpl};
 
 	api_given(__func__, "task", task);
-	tasks_find(fifo_queue->tasks, 0, count_before, &before);
+	tasks_find(fifo_queue->tasks, 0, count_before, NULL, &before);
 	if (fifo_ntasks)
 		*fifo_ntasks = before.n;
 	return before.us;
@@ -221,7 +232,7 @@ static int can_run(struct starpu_task *task, void *arg)
 struct starpu_task *starpu_st_fifo_taskq_pop_task(starpu_st_fifo_taskq_t fifo,
 						  int workerid)
 {
-	return take(fifo, tasks_find(fifo->tasks, 0, can_run, &workerid));
+	return take(fifo, tasks_find(fifo->tasks, 0, can_run, toolbox_kinds, &workerid));
 }
 
 struct starpu_task *starpu_st_fifo_taskq_pop_local_task(starpu_st_fifo_taskq_t fifo)

@@ -9,6 +9,8 @@ struct tasks;
 
 /* Can the worker execute it?  Then its first implementation is set.  -1: anybody can. */
 int toolbox_can_run(int worker, struct starpu_task *task);
+/* See tasks_find(): of that worker; *worker is as above. */
+unsigned toolbox_kinds(void *worker);
 /* See starpu_st_fifo_taskq_pop_first_ready_task(); the task stays. */
 struct starpu_task *toolbox_readiest(const struct tasks *tasks, unsigned worker);
 

@@ -69,32 +69,23 @@ struct starpu_task *starpu_st_prio_deque_pop_back_task(starpu_st_prio_deque_t pd
 	return take(pdeque, tasks_last(pdeque->tasks));
 }
 
-struct search {
-	int worker;
-	struct starpu_task *skipped;
-};
-
-static int can_run(struct starpu_task *task, void *arg)
+static int can_run(struct starpu_task *task, void *worker)
 {
-	struct search *search = arg;
-
-	if (toolbox_can_run(search->worker, task))
-		return 1;
-	if (!search->skipped)
-		search->skipped = task;
-	return 0;
+	return toolbox_can_run(*(int *)worker, task);
 }
 
+/* *skipped: the first task, if the worker cannot run it. */
 static struct starpu_task *search(starpu_st_prio_deque_t pdeque, int from_last,
 				  int worker, struct starpu_task **skipped)
 {
-	struct search search = {.worker = worker};
+	const struct tasks *tasks = pdeque->tasks;
+	struct starpu_task *first = from_last ? tasks_last(tasks) : tasks_first(tasks);
 	struct starpu_task *task =
-		take(pdeque, tasks_find(pdeque->tasks, from_last, can_run, &search));
+		tasks_find(tasks, from_last, can_run, toolbox_kinds, &worker);
 
 	if (skipped)
-		*skipped = search.skipped;
-	return task;
+		*skipped = task != first ? first : NULL;
+	return take(pdeque, task);
 }
 
 struct starpu_task *

@@ -45,6 +45,7 @@ struct component {
 	int nfirst;
 	struct worker **first;
 	uint64_t memories;
+	unsigned kinds; /* STARPU_CPU | ...: what they are */
 	double speed;
 	struct lanes *lanes; /* of many children; NULL: not asked for yet */
 };
@@ -119,6 +120,8 @@ double component_end_us(component_t *component);
 double component_end_behind_us(component_t *component, double us);
 double component_end_mean_us(component_t *component);
 int component_can_run(component_t *component, struct starpu_task *task);
+/* It can run no task that is for other kinds of workers; for tasks_find(). */
+unsigned component_kinds(component_t *component);
 /* The same of one child after the other: what holds for a worker is not asked again for
  * the next like it.  All but the task are zero at first. */
 struct asked {

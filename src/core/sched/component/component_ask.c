@@ -69,6 +69,7 @@ static struct component *sorted(component_t *component)
 	ours->nsets++;
 	ours->nfirst = 0;
 	ours->memories = 0;
+	ours->kinds = 0;
 	ours->speed = 0;
 	ours->first = orr_realloc(ours->first,
 				  ((size_t)now->cardinal + 1) * sizeof(ours->first[0]));
@@ -77,6 +78,7 @@ static struct component *sorted(component_t *component)
 		struct worker *worker = worker_of(component, id);
 
 		ours->memories |= memory_bit(worker->memory);
+		ours->kinds |= (unsigned)STARPU_WORKER_TO_MASK(worker->type);
 		ours->speed += model_relative_speedup(&worker->arch);
 		if (!holds_like(ours, worker))
 			ours->first[ours->nfirst++] = worker;
@@ -158,6 +160,12 @@ int component_can_run(component_t *component, struct starpu_task *task)
 	if (team)
 		return suits_team(component, team, task);
 	return able_worker(component, task) != NULL;
+}
+
+/* The members of a team answer for it. */
+unsigned component_kinds(component_t *component)
+{
+	return team_below(component) ? TASKS_OF_ALL : sorted(component)->kinds;
 }
 
 const struct worker *component_stands_for(component_t *component)

@@ -538,7 +538,7 @@ static void kept_drain(component_t *component, struct tasks *out)
 	struct starpu_task *task;
 
 	mct_of(component)->refusal.is_there = 0;
-	while ((task = tasks_find(tasks, 0, cannot_run, component))) {
+	while ((task = tasks_find(tasks, 0, cannot_run, NULL, component))) {
 		tasks_take(tasks, task);
 		tasks_push(out, task, task->priority, 0);
 	}
@@ -616,6 +616,12 @@ static int ratio_at(const struct tasks *tasks, int i)
 	return (int)(key >> 32);
 }
 
+/* See tasks_find(). */
+static unsigned kinds_of(void *component)
+{
+	return component_kinds(component);
+}
+
 static int can_run(struct starpu_task *task, void *component)
 {
 	return component_can_run(component, task);
@@ -627,7 +633,7 @@ static struct starpu_task *find_among(const struct tasks *tasks, int first, int 
 {
 	struct tasks part = {.level = &tasks->level[first], .n = n};
 
-	return tasks_find(&part, 0, can_run, to);
+	return tasks_find(&part, 0, can_run, kinds_of, to);
 }
 
 static struct starpu_task *find_for_device(const struct tasks *tasks, component_t *to)

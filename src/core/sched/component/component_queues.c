@@ -36,6 +36,12 @@ static struct starpu_task *store_take(struct store *store, struct starpu_task *t
 	return task;
 }
 
+/* See tasks_find(). */
+static unsigned kinds_of(void *component)
+{
+	return component_kinds(component);
+}
+
 static int can_run(struct starpu_task *task, void *component)
 {
 	return component_can_run(component, task);
@@ -50,8 +56,8 @@ static void store_drain(struct store *store, component_t *component, struct task
 {
 	struct starpu_task *task;
 
-	while ((task = store_take(store,
-				  tasks_find(&store->tasks, 0, cannot_run, component))))
+	while ((task = store_take(store, tasks_find(&store->tasks, 0, cannot_run, NULL,
+						    component))))
 		tasks_push(out, task, task->priority, 0);
 }
 
@@ -186,11 +192,11 @@ static struct starpu_task *fifo_choose(struct fifo *fifo, component_t *to)
 
 	if (fifo->limits.ready && worker) {
 		r.memory = worker->memory;
-		tasks_find(&fifo->store.tasks, 0, look_at, &r);
+		tasks_find(&fifo->store.tasks, 0, look_at, NULL, &r);
 		if (r.best)
 			return r.best;
 	}
-	return tasks_find(&fifo->store.tasks, 0, can_run, to);
+	return tasks_find(&fifo->store.tasks, 0, can_run, kinds_of, to);
 }
 
 /* Parents may push here while they are asked. */
@@ -259,6 +265,11 @@ static int is_next(struct starpu_task *task, void *arg)
 	return offers->n == MOST_REJECTED;
 }
 
+static unsigned kinds_of_offers(void *offers)
+{
+	return component_kinds(((struct offers *)offers)->to);
+}
+
 /* Whoever comes here while it is pushed finds what is behind it. */
 static int offer(struct offers *offers, struct starpu_task *task)
 {
@@ -280,7 +291,7 @@ static int offer_in_place(component_t *component, component_t *to)
 	int n = 0;
 
 	while (offers.n < MOST_REJECTED &&
-	       (task = tasks_find(tasks, 0, is_next, &offers)) &&
+	       (task = tasks_find(tasks, 0, is_next, kinds_of_offers, &offers)) &&
 	       offers.n < MOST_REJECTED)
 		n += offer(&offers, task);
 	while (offers.nout-- > 0)
@@ -495,7 +506,8 @@ static struct starpu_task *find(component_t *component, component_t *to)
 	for (unsigned k = 0; k < stealing->nstores && !task; k++) {
 		struct store *store = &stealing->stores[(own + k) % stealing->nstores];
 
-		task = store_take(store, tasks_find(&store->tasks, k > 0, can_run, to));
+		task = store_take(
+			store, tasks_find(&store->tasks, k > 0, can_run, kinds_of, to));
 	}
 	return task;
 }
