@@ -389,7 +389,9 @@ struct plat_caller *plat_caller(struct plat *plat)
 
 	if (worker)
 		return &worker->caller;
-	return plat->sim->in_kernel ? &plat->events : &sim_thread_self()->caller;
+	/* There is no actor where a simulation that has stopped is reported on. */
+	return plat->sim->in_kernel || !sg_actor_self() ? &plat->events
+							: &sim_thread_self()->caller;
 }
 
 void sim_charge_worker(struct plat *plat, double seconds)

@@ -381,10 +381,11 @@ static unsigned idle(void *arg)
 	return 1;
 }
 
-/* On a worker's stack, so nobody could jump to main. */
+/* On a worker's stack, so nobody could jump to main, which must not be sooner. */
 static void idle_hook(void)
 {
 	starpu_idle_hook_register(idle, NULL);
+	starpu_sleep(30);
 	go_on();
 	starpu_shutdown();
 }

@@ -897,10 +897,10 @@ DEEPER = [
     deeper("late_message", r"tag 7: rank 0 sends 20000 bytes, rank 1 receives 8 bytes", r"data of the same size"),
 ]
 
-def left(name, what, by=r"longjmp\(\)", where=bad.BOTH):
+def left(name, what, by=r"longjmp\(\)", where=bad.BOTH, **others):
     """It is told who is left, and by what."""
     return Case(name, on(ANY, what + " is left by " + by, "the functions of the library", "Let it return"),
-                program="../wrong/left", env=SOON, where=where, hushes=("goes on", r"std::"))
+                program="../wrong/left", env=SOON, where=where, hushes=("goes on", r"std::"), **others)
 
 
 LEFT = [
@@ -909,7 +909,8 @@ LEFT = [
     # On a real machine these jump to the stack of another thread, which may be the first to notice.
     left("callback_of_task", 'a callback of task "nothing"', where=SIM),
     left("kernel", 'the kernel of task "jumps"', where=SIM),
-    left("kernel_beside_main", 'the kernel of task "jumps"', where=REAL),
+    # Another rank's end would wake its main, whose stack is not its own any more.
+    left("kernel_beside_main", 'the kernel of task "jumps"', where=REAL, nranks=1),
     left("filter", "a filter function"), left("policy", "push_task of a scheduling policy"),
     left("packing", "pack_data of an interface"),
     left("can_execute", "can_execute of a codelet"), left("number_of_parts", "get_nchildren of a filter"),
