@@ -3,12 +3,11 @@
 /* What starpu_perf_monitoring.h tells while tasks are submitted and run. */
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <starpu_perf_monitoring.h>
 #include <starpu_perf_steering.h>
 
-#include "claim.h"
+#include "said.h"
 
 int claim_failures;
 
@@ -283,20 +282,11 @@ static void one_listener_hears_all_workers(void)
 /* What a call writes to stderr. */
 static void said_by(void (*call)(void), char *text, size_t bytes)
 {
-	FILE *file = tmpfile();
-	int before = dup(STDERR_FILENO);
-	size_t n;
+	struct said said;
 
-	fflush(stderr);
-	dup2(fileno(file), STDERR_FILENO);
+	said_begin(&said);
 	call();
-	fflush(stderr);
-	dup2(before, STDERR_FILENO);
-	close(before);
-	rewind(file);
-	n = fread(text, 1, bytes - 1, file);
-	text[n] = '\0';
-	fclose(file);
+	snprintf(text, bytes, "%s", said_end(&said));
 }
 
 static void list_those_of_workers(void)

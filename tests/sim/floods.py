@@ -16,7 +16,6 @@ import tempfile
 SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
 ORRERY = os.environ.get("ORRERY", os.path.join(SRC, "scripts", "orrery"))
-PROGRAM = os.path.join(BUILD, "tests", "sim", "floods-sim")
 NUMBERS = (500, 1000, 2000)
 MOST = 1.5  # times as much for each of the last as for each of the first
 PLATFORM = """<?xml version='1.0'?>
@@ -27,25 +26,29 @@ PLATFORM = """<?xml version='1.0'?>
 """
 
 
-def command_of(directory, path, arguments):
+def program_of(name):
+    return os.path.join(BUILD, "tests", "sim", name)
+
+
+def command_of(directory, path, program, arguments):
     """What the launcher would start, with a directory that exists."""
     env = dict(os.environ, ORRERY_BUILD=BUILD)
     shown = subprocess.run([sys.executable, ORRERY, "run", "--show", "--no-privatize", "--sim", path,
-                            "-n", "1", PROGRAM, *arguments], env=env, text=True, check=True,
+                            "-n", "1", program, *arguments], env=env, text=True, check=True,
                            stdout=subprocess.PIPE).stdout.strip().splitlines()[-1]
     private = re.search(r"smpi/hostfile:(\S+)/hosts", shown).group(1)
     return shlex.split(shown.replace(private, directory))
 
 
-def start(directory, path, arguments, tool=()):
+def start(directory, path, program, arguments, tool=()):
     env = dict(os.environ, SMPI_GLOBAL_SIZE="1")
-    return subprocess.run([*tool, *command_of(directory, path, arguments)], env=env, text=True,
+    return subprocess.run([*tool, *command_of(directory, path, program, arguments)], env=env, text=True,
                           capture_output=True, errors="replace", check=False)
 
 
-def count(directory, path, scene, number):
+def count(directory, path, program, scene, number):
     """The instructions of a run, or None."""
-    result = start(directory, path, [scene, str(number)],
+    result = start(directory, path, program, [scene, str(number)],
                    ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"])
     found = re.search(r"Collected : (\d+)", result.stderr)
     if result.returncode or not found:
@@ -54,23 +57,33 @@ def count(directory, path, scene, number):
     return int(found.group(1))
 
 
-def check(directory, path, scene, shown):
+def check(directory, path, program, scene, numbers, shown):
     """Why the scene fails, or None.  What the start costs is in all of the counts."""
-    counts = [count(directory, path, scene, number) for number in NUMBERS]
+    counts = [count(directory, path, program, scene, number) for number in numbers]
     if None in counts:
         return "it failed"
-    each = [(counts[i + 1] - counts[i]) / (NUMBERS[i + 1] - NUMBERS[i])
-            for i in range(len(NUMBERS) - 1)]
-    words = ", ".join("%.0f up to %d" % pair for pair in zip(each, NUMBERS[1:]))
+    each = [(counts[i + 1] - counts[i]) / (numbers[i + 1] - numbers[i])
+            for i in range(len(numbers) - 1)]
+    words = ", ".join("%.0f up to %d" % pair for pair in zip(each, numbers[1:]))
     if shown:
         print("%s: %s" % (scene, words), flush=True)
-    return None if each[-1] <= MOST * each[0] else "instructions of each message: " + words
+    return None if each[-1] <= MOST * each[0] else "instructions of each: " + words
 
 
-def main():
-    arguments = [a for a in sys.argv[1:] if a != "--table"]
+def can_run():
+    """Why not is printed."""
+    with open(os.path.join(BUILD, "build.conf"), encoding="utf-8") as conf:
+        if re.search("^(sim=no|sanitize=.+)$", conf.read(), re.MULTILINE):
+            return False
     if not shutil.which("valgrind"):
         print("valgrind is not installed")
+        return False
+    return True
+
+
+def run(program, platform, scenes, numbers, claim, shown=False):
+    """The scenes of a program, or all of them, on the first node of a platform; returns the exit status."""
+    if not can_run():
         return 77
     nfailed = 0
     with tempfile.TemporaryDirectory(prefix="orrery-floods-") as directory:
@@ -78,17 +91,14 @@ def main():
             f.write("node-0\n")
         path = os.path.join(directory, "platform.xml")
         with open(path, "w", encoding="utf-8") as f:
-            f.write(PLATFORM % "10us")
-        for scene in arguments or start(directory, path, []).stdout.split():
-            why = check(directory, path, scene, "--table" in sys.argv)
-            print("FAIL %s: %s" % (scene, why) if why else
-                  "PASS messages cost the same each: " + scene, flush=True)
+            f.write(platform)
+        for scene in scenes or start(directory, path, program, []).stdout.split():
+            why = check(directory, path, program, scene, numbers, shown)
+            print("FAIL %s: %s" % (scene, why) if why else "PASS %s: %s" % (claim, scene), flush=True)
             nfailed += why is not None
     return nfailed != 0
 
 
 if __name__ == "__main__":
-    with open(os.path.join(BUILD, "build.conf"), encoding="utf-8") as conf:
-        if re.search("^(sim=no|sanitize=.+)$", conf.read(), re.MULTILINE):
-            sys.exit(77)
-    sys.exit(main())
+    sys.exit(run(program_of("floods-sim"), PLATFORM % "10us", [a for a in sys.argv[1:] if a != "--table"],
+                 NUMBERS, "messages cost the same each", "--table" in sys.argv))

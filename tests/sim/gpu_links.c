@@ -39,17 +39,6 @@ static struct starpu_codelet write_it = {.cuda_funcs = {(starpu_cuda_func_t)1},
 					 .model = &starpu_perfmodel_nop,
 					 .name = "write"};
 
-static void start(const char *policy)
-{
-	struct starpu_conf conf;
-
-	starpu_conf_init(&conf);
-	conf.sched_policy_name = policy;
-	CLAIM_EQ(starpu_init(&conf), 0);
-	since_s = 0;
-	since_s = now_s();
-}
-
 static int is_near(double found_s, double expected_s)
 {
 	return fabs(found_s - expected_s) < 20e-6;
@@ -110,7 +99,7 @@ static double copies_s(int n, const int (*workers)[2])
 
 static void pairs_have_their_links(void)
 {
-	start("eager");
+	CLAIM_EQ(start_under("eager"), 0);
 	CLAIM(is_near(COPIES_S(TO(0, 1)), FAST_S));
 	CLAIM(is_near(COPIES_S(TO(2, 1)), SLOW_S));
 	CLAIM(is_near(COPIES_S(TO(0, 2)), NONE_S));
@@ -126,7 +115,7 @@ static void pairs_have_their_links(void)
 /* At a switch a GPU has one link for all. */
 static void switches_are_shared(void)
 {
-	start("eager");
+	CLAIM_EQ(start_under("eager"), 0);
 	CLAIM(is_near(COPIES_S(TO(3, 4), TO(3, 5)), PCIE_S + 2 * (AT_S - PCIE_S)));
 	CLAIM(is_near(COPIES_S(TO(3, 5), TO(4, 5)), PCIE_S + 2 * (AT_S - PCIE_S)));
 	CLAIM(is_near(COPIES_S(TO(3, 4), TO(4, 5), TO(5, 3)), AT_S));
@@ -142,7 +131,7 @@ static void they_are_expected(void)
 {
 	starpu_data_handle_t handle;
 
-	start("eager");
+	CLAIM_EQ(start_under("eager"), 0);
 	CLAIM(is_near(predict_s(1, 0), FAST_S));
 	CLAIM(is_near(predict_s(1, 2), SLOW_S));
 	CLAIM(is_near(predict_s(4, 3), AT_S));
@@ -170,7 +159,7 @@ static void values_come_from_the_nearest(void)
 	starpu_data_handle_t handle;
 	double begin_s;
 
-	start("eager");
+	CLAIM_EQ(start_under("eager"), 0);
 	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)bytes, BYTES, 1);
 	read_on(handle, 0);
 	starpu_task_wait_for_all();
@@ -210,7 +199,7 @@ static int chosen_by_dmda(int has_it, uint32_t may_run)
 
 static void dmda_follows_them(void)
 {
-	start("dmda");
+	CLAIM_EQ(start_under("dmda"), 0);
 	CLAIM_EQ(chosen_by_dmda(2, 1 << 0 | 1 << 1), 1);
 	CLAIM_EQ(chosen_by_dmda(4, 1 << 0 | 1 << 1 | 1 << 5), 5);
 	CLAIM_EQ(chosen_by_dmda(1, 1 << 2 | 1 << 0), 0);
@@ -220,7 +209,7 @@ static void dmda_follows_them(void)
 /* GPUs 2 and 1 of the machine are the first and the second worker. */
 static void chosen_ones_keep_theirs(void)
 {
-	start("eager");
+	CLAIM_EQ(start_under("eager"), 0);
 	CLAIM_EQ(starpu_cuda_worker_get_count(), 2);
 	CLAIM(is_near(predict_s(0, 1), SLOW_S));
 	CLAIM(is_near(COPIES_S(TO(0, 1)), SLOW_S));

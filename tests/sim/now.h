@@ -4,8 +4,8 @@
 #define ORR_TESTS_NOW_H
 
 /*
- * now.h - simulated time as a claim sees it: from since_s on, which it sets, and as dates
- * that the C library's functions wait for.
+ * now.h - simulated time as a claim sees it: from since_s on, which it sets or the start,
+ * and as dates that the C library's functions wait for.
  */
 #include <math.h>
 #include <time.h>
@@ -17,6 +17,20 @@ static double since_s;
 static inline double now_s(void)
 {
 	return 1e-6 * starpu_timing_now() - since_s;
+}
+
+/* What starpu_init() returns. */
+static inline int start_under(const char *policy)
+{
+	struct starpu_conf conf;
+	int ret;
+
+	starpu_conf_init(&conf);
+	conf.sched_policy_name = policy;
+	ret = starpu_init(&conf);
+	since_s = 0;
+	since_s = now_s();
+	return ret;
 }
 
 static inline struct timespec in(double seconds)

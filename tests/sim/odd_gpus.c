@@ -25,17 +25,6 @@ static struct starpu_codelet read_it = {.cuda_funcs = {(starpu_cuda_func_t)1},
 					.model = &starpu_perfmodel_nop,
 					.name = "read"};
 
-static void start(const char *policy)
-{
-	struct starpu_conf conf;
-
-	starpu_conf_init(&conf);
-	conf.sched_policy_name = policy;
-	CLAIM_EQ(starpu_init(&conf), 0);
-	since_s = 0;
-	since_s = now_s();
-}
-
 static void names_are_theirs(void)
 {
 	static const char *const names[NGPUS] = {
@@ -44,7 +33,7 @@ static void names_are_theirs(void)
 	static const long bytes[NGPUS] = {4000, 1000, 4000, 8000000000};
 	char name[64];
 
-	start("eager");
+	CLAIM_EQ(start_under("eager"), 0);
 	for (int i = 0; i < NGPUS; i++) {
 		starpu_worker_get_name(i, name, sizeof(name));
 		CLAIM(strcmp(name, names[i]) == 0);
@@ -61,7 +50,7 @@ static void what_was_freed_is_given_again(void)
 	const size_t bytes = (size_t)1 << 32;
 	unsigned memory;
 
-	start("eager");
+	CLAIM_EQ(start_under("eager"), 0);
 	memory = starpu_worker_get_memory_node(PLAIN);
 	for (int i = 0; i < 1 << 16; i++) {
 		uintptr_t block = starpu_malloc_on_node(memory, bytes);
@@ -92,7 +81,7 @@ static void kernels_take_each_its_time(void)
 {
 	double fast_s, plain_s;
 
-	start("eager");
+	CLAIM_EQ(start_under("eager"), 0);
 	fast_s = task_s(FAST);
 	plain_s = task_s(PLAIN);
 	CLAIM(fabs(task_s(FAST_TOO) - fast_s) < 1e-4);
@@ -117,7 +106,7 @@ static void links_are_theirs(void)
 	static char bytes[BYTES];
 	starpu_data_handle_t handle;
 
-	start("eager");
+	CLAIM_EQ(start_under("eager"), 0);
 	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)bytes, BYTES, 1);
 	CLAIM(fabs(copy_s(handle, FAST) - 800e-6) < 20e-6);
 	/* A latency, a tenth of the others' bandwidth, and the launch. */
@@ -138,7 +127,7 @@ static void peers_are_those_with_links(void)
 					      .model = &starpu_perfmodel_nop,
 					      .name = "write"};
 
-	start("eager");
+	CLAIM_EQ(start_under("eager"), 0);
 	starpu_vector_data_register(&handle, -1, 0, BYTES, 1);
 	CLAIM_EQ(starpu_task_insert(&write, STARPU_W, handle, STARPU_EXECUTE_ON_WORKER,
 				    FAST, 0),
@@ -158,7 +147,7 @@ static void the_chosen_have_workers(void)
 	starpu_data_handle_t handle;
 	char name[64];
 
-	start("eager");
+	CLAIM_EQ(start_under("eager"), 0);
 	CLAIM_EQ(starpu_cuda_worker_get_count(), 2);
 	starpu_worker_get_name(0, name, sizeof(name));
 	CLAIM(strcmp(name, "CUDA 2.0 (Fast 0.0 GiB)") == 0);
@@ -203,7 +192,7 @@ static void the_faster_get_more(const char *policy)
 	struct starpu_task *tasks[NTASKS];
 	double begin_s;
 
-	start(policy);
+	CLAIM_EQ(start_under(policy), 0);
 	begin_s = now_s();
 	for (int i = 0; i < NTASKS; i++) {
 		tasks[i] = starpu_task_create();
