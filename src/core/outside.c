@@ -64,7 +64,7 @@ static void unlink_below(struct outside *outside)
 void outside_enter(struct outside *outside, const struct node *node, const char *what)
 {
 	/* Before there is a machine nobody waits. */
-	if (node->plat)
+	if (node && node->plat)
 		outside_begin(outside, node, plat_caller(node->plat), what);
 }
 

@@ -46,7 +46,8 @@ struct outside {
 /* caller: what plat_caller() gives. */
 void outside_begin(struct outside *outside, const struct node *node,
 		   struct plat_caller *caller, const char *what);
-/* The caller is the calling thread. */
+/* The caller is the calling thread.  node: NULL before the library runs, when nothing is
+ * guarded. */
 void outside_enter(struct outside *outside, const struct node *node, const char *what);
 /* A function of an interface: of the application's own only, ours return. */
 static inline void outside_enter_ops(struct outside *outside, const struct node *node,

@@ -29,7 +29,6 @@ static void call(struct tool *tool, struct starpu_prof_tool_info *info)
 		&tool->calls[info->event_type]);
 	union starpu_prof_tool_event_info event = {.event_type = info->event_type};
 	struct starpu_prof_tool_api_info api = {0};
-	const struct node *node = plat_self();
 	OUTSIDE(outside);
 
 	info->starpu_version[0] = STARPU_MAJOR_VERSION;
@@ -37,8 +36,7 @@ static void call(struct tool *tool, struct starpu_prof_tool_info *info)
 	info->starpu_version[2] = STARPU_RELEASE_VERSION;
 	if (!cb)
 		return;
-	if (node)
-		outside_enter(&outside, node, "a function of a profiling tool");
+	outside_enter(&outside, plat_self(), "a function of a profiling tool");
 	cb(info, &event, &api);
 	outside_end(&outside);
 }

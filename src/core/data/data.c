@@ -577,13 +577,13 @@ void data_free_now(struct node *node, starpu_data_handle_t handle)
 }
 
 /* A number that a function of its interface tells of it. */
-static size_t ask_size(starpu_data_handle_t handle, size_t (*func)(starpu_data_handle_t))
+static size_t ask_size(starpu_data_handle_t handle, size_t (*func)(starpu_data_handle_t),
+		       const char *what)
 {
 	OUTSIDE(outside);
 	size_t bytes;
 
-	outside_enter_ops(&outside, handle->node, handle->ops,
-			  "get_size of an interface");
+	outside_enter_ops(&outside, handle->node, handle->ops, what);
 	bytes = func(handle);
 	outside_end(&outside);
 	return bytes;
@@ -605,15 +605,16 @@ uint32_t data_footprint(starpu_data_handle_t handle)
 
 size_t data_bytes(starpu_data_handle_t handle)
 {
-	return ask_size(handle, handle->ops->get_size);
+	return ask_size(handle, handle->ops->get_size, "get_size of an interface");
 }
 
 size_t data_alloc_bytes(starpu_data_handle_t handle)
 {
 	const struct starpu_data_interface_ops *ops = handle->ops;
 
-	return ask_size(handle,
-			ops->get_alloc_size ? ops->get_alloc_size : ops->get_size);
+	return ops->get_alloc_size ? ask_size(handle, ops->get_alloc_size,
+					      "get_alloc_size of an interface")
+				   : data_bytes(handle);
 }
 
 long data_agreed_bytes(starpu_data_handle_t handle)
@@ -621,7 +622,8 @@ long data_agreed_bytes(starpu_data_handle_t handle)
 	const struct starpu_data_interface_ops *ops = handle->ops;
 
 	if (ops->get_max_size)
-		return (long)ask_size(handle, ops->get_max_size);
+		return (long)ask_size(handle, ops->get_max_size,
+				      "get_max_size of an interface");
 	if ((int)ops->interfaceid >= STARPU_MAX_INTERFACE_ID)
 		return -1;
 	return (long)data_alloc_bytes(handle);

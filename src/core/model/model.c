@@ -41,15 +41,6 @@ uint32_t model_data_footprint(struct starpu_task *task)
 	return footprint;
 }
 
-/* The library may be asked before it runs. */
-static void enter(struct outside *outside, const char *what)
-{
-	const struct node *node = plat_self();
-
-	if (node)
-		outside_enter(outside, node, what);
-}
-
 /* What the application says of the task's size; 0: nothing. */
 static int own_size(struct starpu_perfmodel *model, struct starpu_task *task,
 		    struct starpu_perfmodel_arch *arch, unsigned implementation,
@@ -60,7 +51,7 @@ static int own_size(struct starpu_perfmodel *model, struct starpu_task *task,
 	OUTSIDE(outside);
 
 	if (by_device || (model && model->size_base))
-		enter(&outside, "size_base of a performance model");
+		outside_enter(&outside, plat_self(), "size_base of a performance model");
 	if (by_device)
 		*bytes = by_device(task, arch, implementation);
 	else if (model && model->size_base)
@@ -76,7 +67,7 @@ static uint32_t own_footprint(struct starpu_perfmodel *model, struct starpu_task
 	OUTSIDE(outside);
 	uint32_t footprint;
 
-	enter(&outside, "footprint of a performance model");
+	outside_enter(&outside, plat_self(), "footprint of a performance model");
 	footprint = model->footprint(task);
 	outside_end(&outside);
 	return footprint;

@@ -120,6 +120,11 @@ double component_end_us(component_t *component);
 double component_end_behind_us(component_t *component, double us);
 double component_end_mean_us(component_t *component);
 int component_can_run(component_t *component, struct starpu_task *task);
+/* The first of the tasks, or from the last one back, that it can run; that it cannot. */
+struct starpu_task *component_find(const struct tasks *tasks, int from_last,
+				   component_t *component);
+struct starpu_task *component_find_other(const struct tasks *tasks,
+					 component_t *component);
 /* It can run no task that is for other kinds of workers; for tasks_find(). */
 unsigned component_kinds(component_t *component);
 /* The same of one child after the other: what holds for a worker is not asked again for

@@ -168,6 +168,33 @@ unsigned component_kinds(component_t *component)
 	return team_below(component) ? TASKS_OF_ALL : sorted(component)->kinds;
 }
 
+static int can_run(struct starpu_task *task, void *component)
+{
+	return component_can_run(component, task);
+}
+
+static int cannot_run(struct starpu_task *task, void *component)
+{
+	return !component_can_run(component, task);
+}
+
+static unsigned kinds_of(void *component)
+{
+	return component_kinds(component);
+}
+
+struct starpu_task *component_find(const struct tasks *tasks, int from_last,
+				   component_t *component)
+{
+	return tasks_find(tasks, from_last, can_run, kinds_of, component);
+}
+
+struct starpu_task *component_find_other(const struct tasks *tasks,
+					 component_t *component)
+{
+	return tasks_find(tasks, 0, cannot_run, NULL, component);
+}
+
 const struct worker *component_stands_for(component_t *component)
 {
 	const struct component *ours = sorted(component);

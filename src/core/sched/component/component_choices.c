@@ -290,22 +290,6 @@ static int eager_prio_push(component_t *component, struct starpu_task *task)
 	return 0;
 }
 
-/* See tasks_find(). */
-static unsigned kinds_of(void *component)
-{
-	return component_kinds(component);
-}
-
-static int can_run(struct starpu_task *task, void *component)
-{
-	return component_can_run(component, task);
-}
-
-static int cannot_run(struct starpu_task *task, void *component)
-{
-	return !component_can_run(component, task);
-}
-
 static struct starpu_task *take(struct tasks *tasks, struct starpu_task *task)
 {
 	if (task)
@@ -319,7 +303,7 @@ static struct starpu_task *eager_prio_pull(component_t *component, component_t *
 	struct starpu_task *task;
 
 	tree_enter(tree_of(component));
-	task = take(tasks, tasks_find(tasks, 0, can_run, kinds_of, to));
+	task = take(tasks, component_find(tasks, 0, to));
 	if (!task)
 		task = component_parents_pull(component, to);
 	tree_leave(tree_of(component));
@@ -344,7 +328,7 @@ static void eager_prio_drain(component_t *component, struct tasks *out)
 	struct tasks *tasks = &eager_of(component)->tasks;
 	struct starpu_task *task;
 
-	while ((task = take(tasks, tasks_find(tasks, 0, cannot_run, NULL, component))))
+	while ((task = take(tasks, component_find_other(tasks, component))))
 		tasks_push(out, task, task->priority, 0);
 }
 

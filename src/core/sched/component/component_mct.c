@@ -527,18 +527,13 @@ static double kept_load(component_t *component)
 	return component_load(component) + mct_of(component)->tasks.ntasks;
 }
 
-static int cannot_run(struct starpu_task *task, void *component)
-{
-	return !component_can_run(component, task);
-}
-
 static void kept_drain(component_t *component, struct tasks *out)
 {
 	struct tasks *tasks = &mct_of(component)->tasks;
 	struct starpu_task *task;
 
 	mct_of(component)->refusal.is_there = 0;
-	while ((task = tasks_find(tasks, 0, cannot_run, NULL, component))) {
+	while ((task = component_find_other(tasks, component))) {
 		tasks_take(tasks, task);
 		tasks_push(out, task, task->priority, 0);
 	}
@@ -616,24 +611,13 @@ static int ratio_at(const struct tasks *tasks, int i)
 	return (int)(key >> 32);
 }
 
-/* See tasks_find(). */
-static unsigned kinds_of(void *component)
-{
-	return component_kinds(component);
-}
-
-static int can_run(struct starpu_task *task, void *component)
-{
-	return component_can_run(component, task);
-}
-
 /* The most urgent, then the oldest, of a part of the levels. */
 static struct starpu_task *find_among(const struct tasks *tasks, int first, int n,
 				      component_t *to)
 {
 	struct tasks part = {.level = &tasks->level[first], .n = n};
 
-	return tasks_find(&part, 0, can_run, kinds_of, to);
+	return component_find(&part, 0, to);
 }
 
 static struct starpu_task *find_for_device(const struct tasks *tasks, component_t *to)

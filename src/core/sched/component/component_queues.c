@@ -36,28 +36,11 @@ static struct starpu_task *store_take(struct store *store, struct starpu_task *t
 	return task;
 }
 
-/* See tasks_find(). */
-static unsigned kinds_of(void *component)
-{
-	return component_kinds(component);
-}
-
-static int can_run(struct starpu_task *task, void *component)
-{
-	return component_can_run(component, task);
-}
-
-static int cannot_run(struct starpu_task *task, void *component)
-{
-	return !component_can_run(component, task);
-}
-
 static void store_drain(struct store *store, component_t *component, struct tasks *out)
 {
 	struct starpu_task *task;
 
-	while ((task = store_take(store, tasks_find(&store->tasks, 0, cannot_run, NULL,
-						    component))))
+	while ((task = store_take(store, component_find_other(&store->tasks, component))))
 		tasks_push(out, task, task->priority, 0);
 }
 
@@ -196,7 +179,7 @@ static struct starpu_task *fifo_choose(struct fifo *fifo, component_t *to)
 		if (r.best)
 			return r.best;
 	}
-	return tasks_find(&fifo->store.tasks, 0, can_run, kinds_of, to);
+	return component_find(&fifo->store.tasks, 0, to);
 }
 
 /* Parents may push here while they are asked. */
@@ -506,8 +489,7 @@ static struct starpu_task *find(component_t *component, component_t *to)
 	for (unsigned k = 0; k < stealing->nstores && !task; k++) {
 		struct store *store = &stealing->stores[(own + k) % stealing->nstores];
 
-		task = store_take(
-			store, tasks_find(&store->tasks, k > 0, can_run, kinds_of, to));
+		task = store_take(store, component_find(&store->tasks, k > 0, to));
 	}
 	return task;
 }
